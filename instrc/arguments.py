@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 def text(name: str, value: object) -> str:
@@ -40,12 +41,13 @@ def texts(name: str, value: object) -> list[str]:
     return [text(name, each) for each in _several(name, "a list of texts", value)]
 
 
-def several(name: str, value: object) -> list[Any]:  # a user's values
+def several(name: str, value: Iterable[T]) -> list[T]:
     """Return several values of any kind."""
-    return list(_several(name, "a list", value))
+    _several(name, "a list", value)
+    return list(value)
 
 
-def mapping(name: str, value: object) -> Mapping[Any, Any]:  # a user's mapping
+def mapping(name: str, value: Mapping[K, T]) -> Mapping[K, T]:
     """Return a mapping."""
     return value if isinstance(value, Mapping) else _refuse(name, "a mapping", value)
 

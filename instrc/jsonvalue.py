@@ -21,13 +21,11 @@ else:  # whoever asks for the types of a class elsewhere needs to know where the
     JsonArray = ForwardRef("list[Json]", module=__name__)
     JsonObject = ForwardRef("dict[str, Json]", module=__name__)
     JsonLike = ForwardRef("Json | Sequence[JsonLike] | Mapping[str, object]", module=__name__)
-AnyJson: TypeAlias = Any
-"""A JSON value in the files that do not narrow it yet; a test counts them."""
 
-Payload: TypeAlias = Any
+Payload: TypeAlias = Any  # to the types that each library has for it no type checker lets plain JSON
 """JSON for the library of a provider: a tool, a message.
 
-Each library has types of its own for it (`ChatCompletionToolParam`, `ToolParam`, …), to which no type checker lets plain JSON."""
+Each library has types of its own for it: `ChatCompletionToolParam`, `ToolParam`, …"""
 
 
 def as_object(value: Json) -> JsonObject:

@@ -8,13 +8,15 @@ import sys
 import typing
 from collections.abc import Callable
 from types import UnionType
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from instrc import arguments
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.python_docstrings import share_docstring
+
+T = TypeVar("T")
 
 
 class Described(NamedTuple):
@@ -25,15 +27,15 @@ class Described(NamedTuple):
     description: str | None
 
 
-def described(value: Any) -> Described | None:
+def described(value: object) -> Described | None:
     """Return the schema of a type, a function or a `TypeAdapter`; `None` for what is none of them.
 
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
     """
     adapts = not isinstance(value, type) and attribute(value, "core_schema") is not None
-    if adapts and callable(attribute(value, "json_schema")):
-        return Described(None, value.json_schema(), None)  # a `TypeAdapter`
+    if adapts and callable(describe := attribute(value, "json_schema")):
+        return Described(None, describe(), None)  # a `TypeAdapter`
     if not _is_type(value) and not inspect.isroutine(value):
         return None
     try:
@@ -70,10 +72,10 @@ def schema_of(value: object) -> JsonObject:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(readable(value)).json_schema()
+    return TypeAdapter(readable(cast("type[object]", value))).json_schema()
 
 
-def readable(value: Any) -> Any:  # a user's type
+def readable(value: T) -> T:
     """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
     if sys.version_info >= (3, 12):
         return value
@@ -83,16 +85,16 @@ def readable(value: Any) -> Any:  # a user's type
         from typing_extensions import TypedDict
 
         hints = typing.get_type_hints(value, include_extras=True)
-        required = value.__required_keys__
+        required = cast("frozenset[str]", attribute(value, "__required_keys__"))
         members = {name: (Required if name in required else NotRequired)[readable(_bare(hint))] for name, hint in hints.items()}
-        made: Any = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
+        made = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
         made.__doc__ = value.__doc__
-        return made
+        return cast("T", made)
     arguments = typing.get_args(value)
     if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
         return value
     inner = tuple(map(readable, arguments))
-    return value if all(map(operator.is_, inner, arguments)) else _with(value, inner)
+    return value if all(map(operator.is_, inner, arguments)) else cast("T", _with(value, inner))
 
 
 def _bare(hint: object) -> object:
@@ -101,11 +103,16 @@ def _bare(hint: object) -> object:
     return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
 
 
-def _with(value: Any, arguments: tuple[object, ...]) -> object:  # a user's type
+def _with(value: object, arguments: tuple[object, ...]) -> object:
     """Return a generic type with other arguments."""
     if typing.get_origin(value) in {typing.Union, UnionType}:
         return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
-    return value.copy_with(arguments) if hasattr(value, "copy_with") else typing.get_origin(value)[arguments]
+    copy = attribute(value, "copy_with")
+    if callable(copy):
+        return cast("object", copy(arguments))
+    origin = typing.get_origin(value)
+    assert origin is not None  # it has arguments
+    return cast("object", origin[arguments])
 
 
 def _is_type(value: object) -> bool:
@@ -113,14 +120,14 @@ def _is_type(value: object) -> bool:
     return isinstance(value, type) or typing.get_origin(value) is not None
 
 
-def as_json(value: Any) -> Json:  # a user's value
+def as_json(value: object) -> Json:
     """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
-    if callable(attribute(value, "model_dump")) and not isinstance(value, type):
+    dump = attribute(value, "model_dump")
+    if callable(dump) and not isinstance(value, type):
         try:
-            dumped: Json = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+            dumped: Json = dump(mode="json", by_alias=True, exclude_none=True)
         except Exception as error:
             message = f"{arguments.excerpt(value)} cannot be read: its `model_dump` raises {type(error).__name__}: {error}"
             raise TypeError(message) from error
         return dumped
-    plain: Json = value
-    return plain
+    return cast("Json", value)  # whoever needs pure JSON checks that it is

@@ -232,7 +232,7 @@ def _require(model: object, export: object, id: object, requests: object, tokens
         arguments.instance("watch", watch, type(None), "a function")
 
 
-def _checks(checks: object) -> dict[str, Check]:
+def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
     """Return checks by the names of steps."""
     found = arguments.mapping("checks", checks)
     for name, check in found.items():

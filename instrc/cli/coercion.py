@@ -14,20 +14,18 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeAlias, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
+_Private: TypeAlias = Any  # the classes of commands, contexts and parsers are private to typer
 HELP = ["-h", "--help"]
 """How the help of a command is asked for."""
 
 
-def spare_pydantic(command: Any) -> None:
-    """Give the parameters of a command, and of the commands below it, a quick way to their values.
-
-    The class of a command is private to typer, as that of a context is.
-    """
+def spare_pydantic(command: _Private) -> None:
+    """Give the parameters of a command, and of the commands below it, a quick way to their values."""
     context = typer.Context(command, help_option_names=HELP)  # the first context that is asked decides what the help is called
     for parameter in command.get_params(context):  # with `--help`, which is no parameter of ours
         if type(parameter) is TyperOption:
@@ -39,7 +37,7 @@ def spare_pydantic(command: Any) -> None:
 
 
 class _QuickOption(TyperOption):
-    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+    def add_to_parser(self, parser: _Private, ctx: _Private) -> None:
         """Have every value of the option noted, not the last one only."""
         if self.is_flag or self.multiple or self.nargs != 1:
             super().add_to_parser(parser, ctx)
@@ -50,7 +48,7 @@ class _QuickOption(TyperOption):
         finally:
             self.multiple = False
 
-    def handle_parse_result(self, ctx: Any, opts: Mapping[str, object], args: list[str]) -> tuple[object, list[str]]:
+    def handle_parse_result(self, ctx: _Private, opts: Mapping[str, object], args: list[str]) -> tuple[object, list[str]]:
         """Refuse a second value of an option that has one: it would replace the first in silence."""
         values = opts.get(self.name)
         if isinstance(values, list) and not (self.is_flag or self.multiple or self.nargs != 1):
@@ -60,7 +58,7 @@ class _QuickOption(TyperOption):
             opts = {**opts, self.name: values[-1]}
         return super().handle_parse_result(ctx, opts, args)
 
-    def process_value(self, ctx: Any, value: object) -> object:
+    def process_value(self, ctx: _Private, value: object) -> object:
         """Return the value, or what typer makes of it."""
         try:
             made = _quickly(self, value)
@@ -70,7 +68,7 @@ class _QuickOption(TyperOption):
 
 
 class _QuickArgument(TyperArgument):
-    def process_value(self, ctx: Any, value: object) -> object:
+    def process_value(self, ctx: _Private, value: object) -> object:
         """Return the value, or what typer makes of it."""
         try:
             made = _quickly(self, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -21,7 +21,9 @@ from instrc.regular import MOST_BYTES, is_handed_over, read_whole
 
 if TYPE_CHECKING:
     from instrc.launching.preparing import Prepared
-    from instrc.runtime.engine import Engine, Report
+    from instrc.runtime.engine import Engine, Keep, Report
+    from instrc.runtime.events import Sink
+    from instrc.runtime.questions import People
     from instrc.vibes.settings import Settings
 
 _T = TypeVar("_T")
@@ -40,7 +42,15 @@ RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of 
 ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 
 
-def engine(store: Path | None, name: str | None, *, run: str | None = None, **more: Any) -> Engine:
+def engine(
+    store: Path | None,
+    name: str | None,
+    *,
+    run: str | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+    keep: Keep = "all",
+) -> Engine:
     """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
 
     Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory.
@@ -51,10 +61,10 @@ def engine(store: Path | None, name: str | None, *, run: str | None = None, **mo
 
     settings = read_settings(Path()).run
     folder = store or Path(settings.get("store", STORE))
-    usual = "memory" if more.get("keep") == "open" or find_spec("dbos") is None else "durable"
+    usual = "memory" if keep == "open" or find_spec("dbos") is None else "durable"
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
-    made = engine_of(name or settings.get("engine", usual), folder, **more)
+    made = engine_of(name or settings.get("engine", usual), folder, people=people, watch=watch, keep=keep)
     _engines.append(made)
     return made
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import JUDGED_REFERENCES
 from instrc.schema.expressions import time_limit
-from instrc.schema.validation import RAISED_ON_PURPOSE, Validator, is_valid, of
+from instrc.schema.validation import RAISED_ON_PURPOSE, is_valid, of
+
+if TYPE_CHECKING:
+    from instrc.schema.validators import Validator
 
 
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
@@ -19,7 +24,7 @@ class Judge:
     def __init__(self, definitions: Json) -> None:
         """`definitions` are schemas by name, and references to them begin with `#/$defs/`; `None` if there are none."""
         self._definitions: dict[str, Json] = definitions if isinstance(definitions, dict) else {}
-        self._validator: Validator = None
+        self._validator: Validator | None = None
 
     def accepts(self, schema: Json, value: Json) -> bool:
         """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
@@ -29,7 +34,7 @@ class Judge:
             if self._validator is None:
                 self._validator = of({"$defs": self._definitions}, formats=False)
             with time_limit():
-                return bool(self._validator.evolve(schema=schema).is_valid(value))
+                return self._validator.evolve(schema=schema).is_valid(value)
         except RAISED_ON_PURPOSE:
             raise
         except BaseException:  # noqa: BLE001  -- references that lead nowhere, endless recursion, keywords with odd values

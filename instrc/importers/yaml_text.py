@@ -14,8 +14,8 @@ from instrc.problems.rim import InvalidJson
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
-Yaml: TypeAlias = Any
-"""Something of the library, which is optional: itself, one of its nodes, one of its errors."""
+Yaml: TypeAlias = Any  # the library is optional, and without types
+"""Something of the library: itself, one of its nodes, one of its errors."""
 
 
 class YamlGiven(Given):

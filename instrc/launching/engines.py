@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.launching.equipping import equip
 from instrc.launching.launcher import names_as_text
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Engine, Equip
+from instrc.runtime.engine import Engine, Equip, Keep
 from instrc.runtime.events import Sink
 from instrc.runtime.questions import People
 
@@ -20,7 +20,7 @@ ENGINES = {
     "durable": "instrc.runtime.drivers.dbos.engine:DurableEngine",
     "temporal": "instrc.runtime.drivers.temporal.engine:TemporalEngine",
 }
-"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
+"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people`, `watch` and `keep`."""
 
 
 STORE = ".instrc"
@@ -34,7 +34,7 @@ def engine_of(
     equip: Equip = equip,
     people: People | None = None,
     watch: Sink | None = None,
-    **more: object,
+    keep: Keep = "all",
 ) -> Engine:
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
@@ -48,7 +48,7 @@ def engine_of(
     except ModuleNotFoundError as error:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
         raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)]) from None
-    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, **more)
+    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, keep=keep)
     return made
 
 

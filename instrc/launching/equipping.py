@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 from instrc import problems
 from instrc.arguments import is_on
@@ -124,7 +125,8 @@ def equipped(
     checks: Mapping[str, Check] | None = None,
 ) -> Effects:
     """Return the effects of a run."""
-    made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
+    imports = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
+    made = cast("dict[str, Check]", imports)
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
     processes = _all_processes(prepared, activities)

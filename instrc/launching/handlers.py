@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from instrc import problems
 from instrc.jsonvalue import Json, as_object
@@ -62,7 +61,7 @@ def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> 
     return found.with_those_of(given)
 
 
-def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:  # a user's function
+def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
     """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
     module, colon, name = words.partition(":")
     try:

@@ -9,7 +9,8 @@ from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest, plain
 from instrc.source import Source
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, entry_place, readable_path
+from instrc.vibes.settings import Settings, readable_path
+from instrc.vibes.settings_places import entry_place
 from instrc.vibes.uri import evergreen_of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from lsprotocol import types
 
@@ -18,6 +18,20 @@ from instrc.lsp.session import Document
 from instrc.problems.report import Report
 
 T = TypeVar("T")
+
+
+class _OfDocument(Protocol):
+    """What the protocol asks about a document."""
+
+    @property
+    def text_document(self) -> types.TextDocumentIdentifier: ...
+
+
+class _AtPosition(_OfDocument, Protocol):
+    """What the protocol asks about a place in a document."""
+
+    @property
+    def position(self) -> types.Position: ...
 
 
 def make_server() -> Server:
@@ -77,7 +91,7 @@ def _files_changed(server: Server) -> None:
         server.later(document)
 
 
-def _asked(server: Server, params: Any, verb: Callable[[Document, int], T], otherwise: T) -> T:
+def _asked(server: Server, params: _AtPosition, verb: Callable[[Document, int], T], otherwise: T) -> T:
     document = server.document(params.text_document.uri)
     if document is None:
         return otherwise
@@ -152,7 +166,7 @@ def _pictures(server: Server) -> None:
         return types.SemanticTokens(_whole(server, params, lambda each: nothing if each.is_vibe else verb(each), nothing))
 
 
-def _whole(server: Server, params: Any, verb: Callable[[Document], T], otherwise: T) -> T:
+def _whole(server: Server, params: _OfDocument, verb: Callable[[Document], T], otherwise: T) -> T:
     document = server.document(params.text_document.uri)
     return otherwise if document is None else server.safely(lambda: verb(document), otherwise)
 

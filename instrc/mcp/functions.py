@@ -12,7 +12,7 @@ from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
 from instrc.python_types import as_json
 
-Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # `Any`: of the type that somebody chose
+Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
 
 

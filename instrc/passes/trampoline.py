@@ -7,32 +7,33 @@ What has its value already is `Done`, which costs less than a generator that giv
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast, final
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Done(Generic[T]):
+@final
+class Done(Generic[T_co]):
     """What has its value already."""
 
     __slots__ = ("value",)
 
-    def __init__(self, value: T) -> None:
+    def __init__(self, value: T_co) -> None:
         self.value = value
 
 
-Task: TypeAlias = Generator[Any, Any, T]  # what is asked for, and given, has a type of its own each time
+Task: TypeAlias = Generator["Work[object]", Any, T_co]  # each value that it is given is of another type
 """What may ask for others."""
-Work: TypeAlias = Task[T] | Done[T]
+Work: TypeAlias = "Task[T_co] | Done[T_co]"
 """A task, or one that is done."""
 
 
-def run(task: Work[T]) -> T:
+def run(task: Work[T_co]) -> T_co:
     """Carry a task out on a stack of our own and return its value."""
     if isinstance(task, Done):
         return task.value
-    stack: list[Task[Any]] = [task]
-    value: Any = None
+    stack: list[Task[object]] = [task]
+    value: object = None
     while stack:
         try:
             called = stack[-1].send(value)
@@ -40,9 +41,9 @@ def run(task: Work[T]) -> T:
             stack.pop()
             value = done.value
             continue
-        if called.__class__ is Done:
+        if type(called) is Done:
             value = called.value
         else:
             stack.append(called)
             value = None
-    return cast("T", value)
+    return cast("T_co", value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
@@ -56,6 +56,9 @@ class Report:
 
 Equip: TypeAlias = "Callable[[str, PinnedPlan, JsonObject, Sink], Effects]"
 """Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
+
+Keep: TypeAlias = Literal["all", "open"]
+"""Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
 
 
 class Engine(Protocol):

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import Literal, cast
+from typing import cast
 
 from instrc import problems
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.regular import read_whole
-from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.engine import Equip, Keep, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, Status, chosen
@@ -55,7 +55,7 @@ class FolderEngine:
         *,
         people: People | None = None,
         watch: Sink | None = None,
-        keep: Literal["all", "open"] = "all",
+        keep: Keep = "all",
     ) -> None:
         """With `keep="open"` only runs that wait for somebody are written, and no traces."""
         self.folder = folder

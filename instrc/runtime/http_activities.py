@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
+from typing import Required, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import Json, JsonObject, at
 from instrc.runtime.activities import ActivityError, Handler, current_call
 from instrc.runtime.tables import UnusableTableError, checked
 
@@ -26,6 +26,20 @@ _WITHOUT_BODY = ("GET", "DELETE")
 _TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses, beside those from 500 on, after which the same request may succeed."""
 _PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+class _Table(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    url: Required[str]
+    method: str
+    headers: JsonObject
+    query: JsonObject
+    body: Json
+    result: str
+    idempotency: str
+
+
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "url": str,
     "method": str,
@@ -37,7 +51,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def http_handler(name: str, table: Mapping[str, Any], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
+def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
     """Return the handler of an HTTP activity.
 
     `url`, `headers`, `query` and `body` may hold `{member.member}`: a member of what the activity is given; `{}` is the whole.
@@ -46,8 +60,9 @@ def http_handler(name: str, table: Mapping[str, Any], folder: Path) -> Handler: 
     `result` is a JSON Pointer into the answer. Every call but a `GET` carries its key in the header `idempotency`.
     Redirects are not followed.
     """
-    checked(table, _KINDS)
-    method = str(table.get("method", "POST")).upper()
+    checked(given, _KINDS)
+    table = cast("_Table", given)
+    method = table.get("method", "POST").upper()
     parts = urlsplit(_PLACE.sub("x", table["url"]))
     if method not in _METHODS:
         reason = f"`method` is one of {', '.join(_METHODS)}"
@@ -62,8 +77,8 @@ def http_handler(name: str, table: Mapping[str, Any], folder: Path) -> Handler: 
         reason = "`result` is a JSON Pointer and begins with `/`"
         raise UnusableTableError(reason)
 
-    async def call(given: Json) -> Json:
-        request = _request(method, table, given)
+    async def call(value: Json) -> Json:
+        request = _request(method, table, value)
         try:
             async with httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted()) as client:  # noqa: S113  -- the policy has a limit
                 answer = await client.send(request, stream=True)
@@ -82,7 +97,7 @@ def _trusted() -> SSLContext:
     return httpx.create_ssl_context()
 
 
-def _request(method: str, table: Mapping[str, Any], given: Json) -> httpx.Request:
+def _request(method: str, table: _Table, given: Json) -> httpx.Request:
     url = _PLACE.sub(lambda found: quote(_text(found[1], given), safe=""), table["url"])
     headers = {key: _header(fill_template(value, given)) for key, value in table.get("headers", {}).items()}
     query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}

@@ -9,7 +9,7 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Required, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import mcp_types
@@ -26,23 +26,34 @@ from instrc.runtime.tables import UnusableTableError, checked
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
+
+
+class _Table(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    mcp: Required[str]
+    tool: str
+    environment: list[Json]
+
+
 _KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environment": list}
 
 
-def mcp_handler(name: str, table: Mapping[str, Any], folder: Path) -> Handler:
+def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:
     """Return the handler of a tool: `mcp` is a command or a URL, `tool` its name there, else it is found by the activity's.
 
     `environment` names the variables of the environment that the command is given; others it does not see.
     """
-    checked(table, _KINDS)
+    checked(given, _KINDS)
+    table = cast("_Table", given)
     server = _server(table, folder)
     wanted = table.get("tool")
 
-    async def call(given: Json) -> Json:
-        if not isinstance(given, dict):
+    async def call(value: Json) -> Json:
+        if not isinstance(value, dict):
             message = "a tool is given an object: name its arguments"
             raise ActivityError(message, code="invalid-input", retry=False)
-        return await _session(server).call(wanted, name, given)
+        return await _session(server).call(wanted, name, value)
 
     return call
 
@@ -58,7 +69,7 @@ class _Server:
 _servers: dict[str, _Server] = {}
 
 
-def _server(table: Mapping[str, Any], folder: Path) -> _Server:
+def _server(table: _Table, folder: Path) -> _Server:
     words = table["mcp"].strip()
     if words.startswith(("http://", "https://")):
         return _servers.setdefault(words, _Server(words))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from instrc import problems
 from instrc.problems.problem import CompileError
@@ -24,8 +23,8 @@ def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
     """Return the activity that a table of the settings describes; files and commands are looked up from the folder."""
     try:
         make = _maker(table)
-        rest = {key: value for key, value in table.items() if key not in {"retry", "input"}}
-        handler = make(name, with_variables(rest), folder)
+        filled = {key: with_variables(value) for key, value in table.items() if key not in {"retry", "input"}}
+        handler = make(name, filled, folder)
         schema = table.get("input", True)
         if not isinstance(schema, dict | bool):
             refuse("`input` is a JSON Schema")
@@ -38,7 +37,7 @@ def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
         raise CompileError([problems.installed.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
-def _maker(table: Mapping[str, object]) -> Callable[[str, Any, Path], Handler]:
+def _maker(table: Mapping[str, object]) -> Callable[[str, Mapping[str, object], Path], Handler]:
     kinds = [kind for kind in ("url", "mcp") if kind in table]
     if len(kinds) != 1:
         known = ", ".join(f"`{key}`" for key in table) or "nothing"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
@@ -23,8 +23,7 @@ from instrc.schema.walk import rebuild
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-Validator: TypeAlias = Any
-"""A validator of `jsonschema`; its class is made at run time."""
+    from instrc.schema.validators import Validator
 
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
@@ -61,7 +60,7 @@ class Judge:
         """Assert formats unless `formats` is false."""
         self.schema = schema
         self._formats = formats
-        self._made: Validator = None
+        self._made: Validator | None = None
 
     def validate(self, value: Json, *, most: int = 50) -> tuple[Violation, ...]:
         """Return what is wrong with a value, as `validate` does."""
@@ -104,7 +103,7 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
         return schema
     try:
         with time_limit():
-            return bool(made().is_valid(value))
+            return made().is_valid(value)
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- as above
@@ -117,7 +116,7 @@ class PartJudge:
     def __init__(self, document: Json) -> None:
         """Make the validator of the document only when the first value comes."""
         self.document = document
-        self._made: Validator = None
+        self._made: Validator | None = None
 
     def validate(self, value: Json, place: str, *, most: int = 1) -> tuple[Violation, ...]:
         """Return what is wrong with a value by the schema at a JSON Pointer, as `validate` does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -14,24 +14,50 @@ from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, unreadable
 
 
-class Validator(Protocol):
-    """A validator of the library, as its keywords are given it."""
+class _Resolved(Protocol):
+    """The schema that a reference leads to."""
 
-    _resolver: Any  # no public word leads from a reference to its schema
+    contents: Json
+    resolver: object
+
+
+class _Resolver(Protocol):
+    """What looks references up."""
+
+    def lookup(self, ref: Json) -> _Resolved:
+        """Return what a reference leads to."""
+
+
+class Validator(Protocol):
+    """A validator of the library: what we ask of it, and what our keywords ask of it."""
+
+    _resolver: _Resolver  # no public word leads from a reference to its schema
+
+    def iter_errors(self, instance: Json) -> Iterator[ValidationError]:
+        """Yield the errors of a value."""
+
+    def is_valid(self, instance: Json) -> bool:
+        """Tell whether a value has no error."""
 
     def descend(
         self, instance: Json, schema: Json, path: str | int | None = None, schema_path: str | int | None = None
     ) -> Iterator[ValidationError]:
         """Yield the errors of a part."""
 
-    def evolve(self, *, schema: Json, _resolver: object) -> Validator:
+    def evolve(self, *, schema: Json, _resolver: object = ...) -> Validator:
         """Return the same for another schema."""
 
 
+class _MakeValidator(Protocol):
+    """The class of our validators, as it is called."""
+
+    def __call__(self, schema: Json, *, registry: object, format_checker: object) -> Validator: ...
+
+
 @lru_cache(maxsize=1)
-def validator_class() -> Any:  # made at run time
+def validator_class() -> _MakeValidator:
     """Return the class of our validators."""
-    return extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
+    made = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
             "properties": _properties,
@@ -42,6 +68,7 @@ def validator_class() -> Any:  # made at run time
             "uniqueItems": _unique_items,
         },
     )
+    return cast("_MakeValidator", made)
 
 
 _PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -153,13 +154,15 @@ def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[P
     yield from sorted(found.items(), key=lambda item: _order(item[0], schema))
 
 
-def _older_draft(schema: Json, drafts: Any) -> Any:
+def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator] | None:
     """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
     from instrc.schema.dialects import dialect_of_uri  # as above
 
     dialect = dialect_of_uri(schema.get("$schema")) if schema.__class__ is dict else None
     names = {4: "Draft4", 6: "Draft6", 7: "Draft7", 2019: "Draft201909"}
-    return getattr(drafts, f"{names[dialect.year]}Validator") if dialect is not None and dialect.year in names else None
+    if dialect is None or dialect.year not in names:
+        return None
+    return cast("type[Draft202012Validator]", getattr(drafts, f"{names[dialect.year]}Validator"))
 
 
 def _reason(error: ValidationError) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from instrc.ir.tree import Leaf, Node, Phrase, Tree, Trivia
 from instrc.source import Source
 from instrc.syntax.build import Builder
+from instrc.syntax.expressions import Values
 from instrc.syntax.parse import recognise
 from instrc.syntax.recovery import Machine
 from instrc.syntax.scan import Scanner
@@ -72,7 +73,7 @@ class _Collector(Builder):
         self.end = end
         return leaf
 
-    def actions(self, rules: list[Rule]) -> list[Callable[[list[Any], int, int], object] | None]:  # as it is overridden
+    def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
         """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
         return [self._action(rule) for rule in rules]
 

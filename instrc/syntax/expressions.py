@@ -32,7 +32,8 @@ from instrc.problems.problem import Problem
 from instrc.source import Source, Span
 from instrc.syntax.tokens import Token, normal, number_value, string_value
 
-Values: TypeAlias = list[Any]
+Values: TypeAlias = list[Any]  # the grammar says which, another for each rule: no type can follow it
+"""What the symbols of a rule have become."""
 
 
 class _Raw(msgspec.Struct, frozen=True, gc=False):

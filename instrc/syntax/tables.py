@@ -68,7 +68,8 @@ class Kept(TypedDict):
     """The text that they are of."""
     skipped: list[str]
     tokens: list[list[str]]
-    rules: list[list[Any]]  # two texts and a number
+    rules: list[list[str | int]]
+    """The name of each, what it reduces to, and of how many symbols it is."""
     states: list[dict[str, int]]
 
 
@@ -79,7 +80,7 @@ def build(grammar: str) -> Kept:
     from lark.lexer import TerminalDef
 
     parser = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
-    Untyped: TypeAlias = dict[str, Any]  # lark's
+    Untyped: TypeAlias = dict[str, Any]  # what lark writes for itself, in a form that it does not describe
     data, memo = cast("tuple[Untyped, dict[int, Untyped]]", parser.memo_serialize([TerminalDef, LarkRule]))
     table = data["parser"]["parser"]
     symbols = table["tokens"]
@@ -141,7 +142,7 @@ def _prepared(data: Kept) -> Tables:
     return Tables(
         lexer=re.compile(rf"(?:{skipped})?(?:{tokens}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
         name=patterns["NAME"],
-        rules=[Rule(*rule) for rule in data["rules"]],
+        rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],
         hops={},
     )

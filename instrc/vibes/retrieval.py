@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
 
 _DIALECT = referencing.jsonschema.DRAFT202012
-_attrs: Any = referencing  # untyped
-"""The same module; mypy cannot see what its attrs classes take."""
+_attrs: Any = referencing  # the same module: mypy cannot see what its attrs classes take
 
 
 def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -16,6 +16,7 @@ from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
+from instrc.vibes.settings_places import entry_place, error_place, header_place
 from instrc.vibes.settings_table import has_similar_header, misplaced_table
 
 T = TypeVar("T")
@@ -31,8 +32,6 @@ MOST = 2_000_000_000
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
 _PLACEHOLDER = r"\{\w*\}"
-_HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
-"""The header of our table, and what is written for it by mistake."""
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
 """The name in a header or as a key; as a dependency it sets nothing."""
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
@@ -110,10 +109,10 @@ def _read(file: Path) -> Settings:
     try:
         document = read_toml(text)
     except TomlError as error:
-        raise _error([(_syntax(source, error), "", error.reason, ())]) from None
+        raise _error([(error_place(source, error), "", error.reason, ())]) from None
     tools = document.get("tool", {})
     if misplaced := misplaced_table(document):
-        raise _error([(_header(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
+        raise _error([(header_place(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
     table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
@@ -123,7 +122,7 @@ def _read(file: Path) -> Settings:
 class _Reader:
     """One `[tool.instrc]` table; all that is wrong with it is said at once."""
 
-    def __init__(self, source: Source, file: Path, table: dict[str, Any]) -> None:  # TOML
+    def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:
         self.source = source
         self.file = file
         self.table = table
@@ -133,19 +132,7 @@ class _Reader:
         for key in self.table:
             if key not in KEYS:
                 self._wrong(key, "there is no such setting", nearest(key, KEYS))
-        naming: Literal["step", "camel"] | None = None
-        match self.table.get("naming"):
-            case None:
-                pass
-            case "step" | "camel" as chosen:
-                naming = "step" if chosen == "step" else "camel"
-            case _:
-                self._wrong("naming", 'it is `"step"` or `"camel"`')
-        hint = self.table.get("hint")
-        if hint is not None and not isinstance(hint, str):
-            self._wrong("hint", "it is a text")
-        elif hint is not None and (unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}):
-            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+        naming, hint = self._naming(), self._hint()
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
             self._wrong("templates", "it is `true` or `false`")
@@ -171,6 +158,28 @@ class _Reader:
         if self.wrong:
             raise _error(self.wrong)
         return settings
+
+    def _hint(self) -> str | None:
+        hint = self.table.get("hint")
+        if hint is None:
+            return None
+        if not isinstance(hint, str):
+            self._wrong("hint", "it is a text")
+            return None
+        if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
+            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+        return hint
+
+    def _naming(self) -> Literal["step", "camel"] | None:
+        match self.table.get("naming"):
+            case None:
+                return None
+            case "step":
+                return "step"
+            case "camel":
+                return "camel"
+        self._wrong("naming", 'it is `"step"` or `"camel"`')
+        return None
 
     def _folders(self, key: str) -> tuple[Path, ...]:
         written = self.table.get(key, [])
@@ -261,28 +270,6 @@ class _Reader:
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))
-
-
-def entry_place(source: Source, word: str) -> Span:
-    """Return where a word first stands after the table's header: TOML readers of the standard library keep no places."""
-    header = re.search(_HEADER, source.text)
-    found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
-    return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
-
-
-def _header(source: Source, table: str) -> Span:
-    name = table.rpartition(".")[2]
-    found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
-    return source.whole() if found is None else source.span(*found.span(1))
-
-
-def _syntax(source: Source, error: TomlError) -> Span:
-    if error.line is None or error.column is None:
-        return source.whole()
-    lines = source.text.split("\n")[: error.line - 1]
-    start = sum(len(line) + 1 for line in lines) + error.column - 1
-    start = min(start, max(len(source.text) - 1, 0))
-    return source.span(start, min(start + 1, len(source.text)))
 
 
 def _error(wrong: list[_Wrong]) -> CompileError:

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from itertools import islice
+from typing import cast
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits.payloads import PLAIN_LEVELS, STREAMED_PIECES
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
@@ -21,12 +22,13 @@ def plain(value: object) -> Json:
     if isinstance(value, Awaitable | AsyncIterable):
         message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
         raise TypeError(message)
-    return _plain(value, 0, {})
+    return cast("Json", _plain(value, 0, {}))  # whoever needs pure JSON asks `json_fault`
 
 
-def _plain(value: object, level: int, known: dict[int, tuple[object, Json]]) -> Json:
+def _plain(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, Enum):
-        return value.value
+        found: object = value.value
+        return found
     if value is None or isinstance(value, str | bytes | bytearray | int | float):
         return bytes(value) if isinstance(value, bytearray) else value
     if level > PLAIN_LEVELS:
@@ -37,7 +39,7 @@ def _plain(value: object, level: int, known: dict[int, tuple[object, Json]]) -> 
     return known[id(value)][1]
 
 
-def _unfolded(value: object, level: int, known: dict[int, tuple[object, Json]]) -> Json:
+def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, list | tuple):
         return [_plain(item, level + 1, known) for item in value]
     if isinstance(value, Mapping):
@@ -54,7 +56,7 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, Json]]) 
     return _of_stream(value, level, known) if isinstance(value, Iterable) else value
 
 
-def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, Json]]) -> Json:
+def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, object]]) -> object:
     """Return the pieces of a stream, or the text that its lines or fragments make; `CompileError` if it does not end."""
     pieces = list(islice(stream, STREAMED_PIECES + 1))
     if len(pieces) > STREAMED_PIECES:
@@ -65,7 +67,7 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
     return [_plain(piece, level + 1, known) for piece in pieces]
 
 
-def _dumped(dump: Callable[..., Json]) -> Json:
+def _dumped(dump: Callable[..., object]) -> object:
     """Return what a model of pydantic, or one that is like it, says of itself."""
     try:
         return dump(mode="json", by_alias=False, warnings=False)

@@ -30,8 +30,8 @@ _TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 
 
-Client: TypeAlias = Any
-"""A client of a provider's library, which is installed only where it is used."""
+Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
+"""A client of a provider's library."""
 
 
 class Provider(ABC):

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
 
 from dbos import WorkflowStatus
 
@@ -25,7 +24,7 @@ from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_o
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Begun, Equip, Launch, Report
+from instrc.runtime.engine import Begun, Equip, Keep, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
@@ -47,7 +46,7 @@ class DurableEngine:
         *,
         people: People | None = None,
         watch: Sink | None = None,
-        keep: Literal["all", "open"] = "all",
+        keep: Keep = "all",
     ) -> None:
         """With `keep="open"` no traces are written."""
         self.location: store.StoreLocation = store.location_of(where)

@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from temporalio import activity as temporal
 from temporalio.client import Client
@@ -109,7 +108,7 @@ class Carrying:
             handle = self.client.get_workflow_handle(info.workflow_id, run_id=info.workflow_run_id)
             async for event in handle.fetch_history_events(page_size=1):
                 payloads = event.workflow_execution_started_event_attributes.input.payloads
-                [self._launches[digest]] = await self.client.data_converter.decode(payloads, [Any])  # of any type
+                [self._launches[digest]] = await self.client.data_converter.decode(payloads)
                 break
             while len(self._launches) > _MOST:
                 self._launches.popitem(last=False)

@@ -13,7 +13,6 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
 
 from temporalio.client import (
     Client,
@@ -36,7 +35,7 @@ from instrc.runtime.drivers.temporal.documents import Launched, Letter
 from instrc.runtime.drivers.temporal.reports import Reader
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
-from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.engine import Equip, Keep, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.secrets import redacted
@@ -59,7 +58,7 @@ class TemporalEngine:
         *,
         people: People | None = None,
         watch: Sink | None = None,
-        keep: Literal["all", "open"] = "all",
+        keep: Keep = "all",
         queue: str | None = None,
         prefix: str = "",
         heartbeat: float = HEARTBEAT,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import CompositePayloadConverter, DefaultPayloadConverter, JSONPlainPayloadConverter
 
 from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import Json
 
 
 class _Ordered(JSONPlainPayloadConverter):
     """Writes and reads JSON as all of this project does; the order of the properties of a schema says what comes first."""
 
-    def to_payload(self, value: Any) -> Payload | None:  # as the SDK has it
+    def to_payload(self, value: object) -> Payload | None:
         """Return a value as a payload."""
-        return Payload(metadata={"encoding": self.encoding.encode()}, data=dumps(value, indent=False).encode())
+        return Payload(metadata={"encoding": self.encoding.encode()}, data=dumps(cast("Json", value), indent=False).encode())
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all are plain JSON
         """Return the value of a payload."""
