@@ -60,6 +60,8 @@ class MissingSeparator(Problem):
 
     before: Span
     """The value before it."""
+    defines: bool = False
+    """Whether the second one defines a name."""
 
     @property
     def message(self) -> str:
@@ -69,11 +71,15 @@ class MissingSeparator(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.defines:
+            return f"a definition begins with `const` or `tool`: remove `{self.before.text}`, or write `;` after it"
         return "write `|` between them if this should read what is before it, else `;`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
+        if self.defines:
+            return ()
         end = self.before.end
         between = Span(self.before.source, end, end)
         return (

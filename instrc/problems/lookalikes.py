@@ -39,6 +39,18 @@ def twin(word: str) -> str | None:
     return latin if latin != word and latin.isascii() else None
 
 
+_TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwertyuiopasdfghjklzxcvbnm", strict=True))
+"""The letters of a keyboard with the Russian layout, as the same keys have them with the Latin layout."""
+
+
+def typed_on_latin(word: str) -> str | None:
+    """Return the word that the same keys give with the Latin layout; `None` if it is not all Cyrillic letters of such keys."""
+    latin = [_TYPED.get(letter) or (_TYPED.get(letter.lower(), "").upper()) for letter in word if letter not in "_0123456789"]
+    if not latin or not all(latin):
+        return None
+    return "".join(_TYPED.get(letter) or _TYPED.get(letter.lower(), "").upper() or letter for letter in word)
+
+
 def _script(letter: str) -> str:
     return next(
         (script for script in ("Latin", "Cyrillic", "Greek") if unicodedata.name(letter, "").startswith(script.upper())), ""

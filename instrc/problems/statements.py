@@ -25,6 +25,8 @@ class MissingName(Problem):
     word: str
     parts: bool = False
     """Whether there is a bracket instead, as in destructuring: `const { a, b } = …`."""
+    quoted: str = ""
+    """The text in quotes that stands in its place."""
 
     @property
     def message(self) -> str:
@@ -34,6 +36,10 @@ class MissingName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.quoted.isidentifier():
+            return f"write the name without quotes: `{self.word} {self.quoted}`"
+        if self.parts and self.word == "input":
+            return "declare one input per statement: `input a; input b`"
         if self.parts:
             return "name the whole value, `const people = …`, and read its members by paths: `people.names`"
         return "write a name"
@@ -53,21 +59,23 @@ class MissingEquals(Problem):
     name: ClassVar[str] = "missing-equals"
 
     word: str
+    called: bool = False
+    """Whether brackets follow, as behind an instruction: `tool Greet(prompt)`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`=` is missing after `{self.word}`"
+        return f"a name and `=` are missing before `{self.word}`" if self.called else f"`=` is missing after `{self.word}`"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write `{self.word} = …`"
+        return f"write `tool NAME = {self.word}(…)`" if self.called else f"write `{self.word} = …`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return insertion(self.at, "= ") if self.at and self.at.text else ()
+        return insertion(self.at, "= ") if self.at and self.at.text and not self.called else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,7 @@ class StrayCharacter(Problem):
     Inside strings, control characters are written as escapes.
 
     ```aug greet.aug
-    "Say hello" | Greet №
+    "Say hello" | Greet §
     ```
 
     Remove the character, or put it into a string.
@@ -163,7 +163,7 @@ class UnclosedComment(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashComment(Problem):
-    """A comment begins with `#` or `--` instead of `//` or `/*`.
+    """A comment begins with `#`, `№` or `--` instead of `//` or `/*`.
 
     ```aug greet.aug
     # a first try
@@ -188,7 +188,7 @@ class HashComment(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        if self.at is None:
+        if self.at is None or self.characters == "<!--":
             return ()
         return (Fix("begin with `//`", _hashes(self.at), safe=True),)
 
@@ -205,7 +205,7 @@ class MarkdownFence(Problem):
     ```
     ~~~
 
-    Remove the lines with the fences.
+    Remove the lines with the fences, and the text around them.
     """
 
     name: ClassVar[str] = "markdown-fence"
@@ -218,4 +218,32 @@ class MarkdownFence(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "remove it and the fence that closes it"
+        alone = self.at is None or not self.at.source.text[: self.at.start].strip()
+        return "remove it and the fence that closes it" if alone else "keep only what is between the fences"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineMarks(Problem):
+    """Lines begin with marks that do not belong to the program: numbers, the marks of a list, the signs of a terminal.
+
+    They are copied with the text from editors, chats and documentation.
+
+    ```aug greet.aug
+    1. ReadLetter
+    2. Greet
+    ```
+
+    Remove them. Stages of a pipe are joined with `|`: `ReadLetter | Greet`.
+    """
+
+    name: ClassVar[str] = "line-marks"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the `{self.characters}` at the beginning of this line is not part of a program"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove it, and those of the other lines; stages are joined with `|`"

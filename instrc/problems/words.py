@@ -104,35 +104,6 @@ class EmptyUri(Problem):
         return "write the path of a vibe after the colon: `aug:folder/name`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeywordAsName(Problem):
-    """A word of the language is written where a name is needed.
-
-    `const`, `let`, `tool`, `input`, `true`, `false` and `null` have a fixed meaning.
-    They are allowed as keys and labels, `{ input: x }`, but not as names of values.
-
-    ```aug greet.aug
-    const input = Greet(prompt)
-    ```
-
-    Choose another name. Call an instruction of that name by another case (`Input`) or by its `aug:` reference.
-    """
-
-    name: ClassVar[str] = "keyword-as-name"
-
-    word: str
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is a word of the language, not a name"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "choose another name; to call an instruction of this name, write it in another case"
-
-
 _LEFT_AWAY = frozenset({"return", "await", "async", "new", "yield"})
 _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (
@@ -140,9 +111,23 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "nothing is imported: instructions are found by name, or by an `aug:` reference",
     ),
     (
-        frozenset({"def", "function", "fn", "func", "fun", "class", "lambda", "=>", "struct", "interface"}),
+        frozenset({"def", "function", "fn", "func", "fun", "lambda", "=>"}),
         "there are no functions: instructions are JSON Schemas in vibe files; name a pipeline with `tool NAME = …`",
     ),
+    (
+        frozenset({"class", "struct", "interface", "type", "enum", "extends"}),
+        'types are JSON Schemas in vibe files; a small one can be written as `@ { type: "object", … }`',
+    ),
+    (
+        frozenset({"select", "insert", "update", "delete", "where"}),
+        "a member is read by its path, `people.name`; what is to be done with a list stands in `each NAME in PATH { … }`",
+    ),
+    (frozenset({"assert"}), "write what must be true into the schema, or `when PATH { … } else { … }`"),
+    (frozenset({"global", "nonlocal", "del"}), "remove it: a name has one value, which each block inside sees"),
+    (frozenset({"and"}), "in a condition write one `when` in the other; steps beside each other stand in `{ a: A, b: B }`"),
+    (frozenset({"or"}), "`or` joins conditions only; for a choice write `when PATH { … } else { … }`"),
+    (frozenset({"not"}), "put what is to happen otherwise behind `else`: `when PATH { … } else { … }`"),
+    (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),
     (frozenset({"return"}), "remove it: the last expression is the result"),
     (frozenset({"await", "async", "yield"}), "remove it: a step waits for the results that it reads"),
     (frozenset({"new"}), "remove it: an instruction is called by its name"),
@@ -184,7 +169,7 @@ class ForeignStatement(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        if advice := next((advice for words, advice in _ADVICE if self.word in words), None):
+        if advice := next((advice for words, advice in _ADVICE if not words.isdisjoint({self.word, self.word.lower()})), None):
             return advice
         return "name values with `const NAME = …`, export with `tool NAME = …`"
 

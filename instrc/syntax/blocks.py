@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.problems import blocks, notation, words
+from instrc.problems import blocks, words
 from instrc.syntax.tables import END
-from instrc.syntax.tokens import Token
 from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View, first_on_line
 
 _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
@@ -72,7 +71,7 @@ def block_slip(view: View) -> Found:
         at = view.source.span(view.read[-1].start, view.token.end)
         return words.ForeignStatement(at=at, word="else if"), GIVE_UP
     head = _head(view)
-    if head is None or (head.first and view.token.kind in _AFTER_A_NAME):  # the word is used as a name
+    if head is None or (head.first and view.token.kind in _AFTER_A_NAME and not _ends_line(view)):  # it is used as a name
         return None
     last = view.text(view.read[-1])
     if last in {"max", "keep"} and view.accepts("NUMBER"):
@@ -90,6 +89,12 @@ def block_slip(view: View) -> Found:
         case "TRY" | "DO" if not head.closed:
             return _incomplete(view, head.word, "`{`")
     return None
+
+
+def _ends_line(view: View) -> bool:
+    """Tell whether a `:` ends the line that a word of blocks is all of, as `try:` does."""
+    alone = first_on_line(view.source, view.tokens, view.place - 1)
+    return view.token.kind == "COLON" and alone and first_on_line(view.source, view.tokens, view.place + 1)
 
 
 def _head(view: View) -> _Head | None:
@@ -239,59 +244,3 @@ def _incomplete(view: View, word: str, missing: str) -> Found:
     return blocks.IncompleteBlock(at=at, word=word, missing=missing, advice=advice), GIVE_UP if word == "repeat" else _to_braces(
         view
     )
-
-
-def stray_else(view: View) -> Found:
-    """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
-    if view.before() == "ELSE" and view.token.kind == "LPAR":
-        return notation.UnexpectedText(
-            at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
-        ), GIVE_UP
-    if not view.in_braces:
-        return None
-    opening = view.open[-1][0]
-    behind = reversed(view.tokens[: view.place])
-    before = next((token for token in behind if token.end <= opening.start), None)
-    if before is None:
-        return None
-    if view.text(before) == "else":
-        return blocks.StrayElse(at=view.span(before)), GIVE_UP
-    beside = view.source.text[before.end : opening.start].strip(" \t") == ""
-    if before.kind == "NAME" and beside and view.read[0] == opening:  # the statement begins with the brace
-        return blocks.BracesAfterName(at=view.span(before), word=view.text(before)), GIVE_UP
-    return None
-
-
-def inside_block(view: View) -> Found:
-    """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
-    token = view.token
-    if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
-        return None
-    if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
-        outside = "`const` or a value: `tool` and `input` stand outside of blocks"
-        return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
-    if token.kind not in {"COLON", "COMMA"}:
-        return None
-    opening = view.open[-1][0]
-    closing = _closing(view)
-    at = view.span(view.read[-1])
-    return blocks.MissingBraces(
-        at=at, opening=view.span(opening), closing=None if closing is None else view.span(closing)
-    ), GIVE_UP
-
-
-def _begins_body(view: View) -> bool:
-    return view.before() == "LBRACE" and view.accepts("CONST")
-
-
-def _closing(view: View) -> Token | None:
-    """Return the brace that closes the innermost open one."""
-    level = 0
-    for token in view.tokens[view.place : view.place + 500]:
-        if token.kind in OPENING:
-            level += 1
-        elif token.kind in CLOSING:
-            if not level:
-                return token if token.kind == "RBRACE" else None
-            level -= 1
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.problems import brackets, habits, notation, statements, words
-from instrc.syntax.habits import FOREIGN, FOREIGN_WITH_BRACKETS
+from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Found, Repair, View, first_on_line
 
@@ -52,7 +52,7 @@ def foreign_statement(view: View) -> Found:
         return None
     word = view.text(view.tokens[first])
     follows = view.tokens[first + 1].kind
-    if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (word not in FOREIGN and follows != "LPAR"):
+    if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (not is_foreign(word) and follows != "LPAR"):
         return None
     if follows == "LPAR" and word not in FOREIGN_WITH_BRACKETS:
         return None

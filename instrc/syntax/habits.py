@@ -6,12 +6,12 @@ What stands on one line without a `;` gives such slips away.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from instrc import problems
 from instrc.ir.children import bodies
 from instrc.ir.surface import (
+    Access,
     Annotated,
     Anonymous,
     Array,
@@ -32,38 +32,17 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsontext import loads
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-
-# fmt: off
-FOREIGN = frozenset({
-    "as", "async", "await", "break", "case", "catch", "class", "continue", "def", "elif", "elsif", "enum", "except",
-    "export", "extends", "finally", "fn", "for", "foreach", "from", "func", "function", "if", "import",
-    "include", "interface", "lambda", "match",
-    "namespace", "new", "package", "private", "protected", "public", "raise", "require", "return", "static", "struct", "switch",
-    "then", "throw", "type", "unless", "using", "val", "var", "while", "with", "yield",
-})
-# fmt: on
-FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
-"""Words that look like a call: `if (x)`."""
-FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+from instrc.syntax.other_files import inside_fences, is_json, other_file
+from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
 _LONGEST_PREFIX = 3
 _PROSE = 4
 """Names one after the other that are no program any more."""
 _SENTENCE = 2
 """Names alone behind a first one that are the words of a sentence: `Write a letter`."""
-_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:"
-_OTHER_FILES = (
-    (r"\s*---[ \t]*(\r?\n|\Z)", "YAML"),
-    (r"\s*(?!aug:)[\w-]+:[ \t]*([a-z0-9-][^({|\r\n]*)?(\r?\n|\Z)", "YAML"),
-    (_JSON, "JSON"),
-    (r"\s*<(?i:!doctype|html|\?xml|svg)", "HTML or XML"),
-    (r"\s*#!", "a script"),
-    (r"\s*\w+(?:,? \w+){4,}[.!?,]", "plain text"),
-)
 
 
 def name_habits(program: Program, report: Report) -> None:
@@ -73,28 +52,14 @@ def name_habits(program: Program, report: Report) -> None:
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was mended to be read on has no ends that one could go by
         found = [problem for problem in found if not isinstance(problem, problems.habits.MissingSeparator)]
-    if (lines or found or _is_json(source)) and (other := _other_file(source)):
+    if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
+        report.problems[:] = inside_fences(report.problems, source)
+        found = inside_fences([*report.problems, *found], source)[len(report.problems) :]
+    elif (lines or found or is_json(source)) and (other := other_file(source)):
         report.problems[:] = [problem for problem in report.problems if not problem.at or problem.at.source is not source]
         found = [other]
     for problem in found:
         report.add(problem)
-
-
-def _is_json(source: Source) -> bool:
-    """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
-    if not re.match(_JSON, source.text):
-        return False
-    try:
-        loads(source.text)
-    except ValueError:
-        return False
-    return True
-
-
-def _other_file(source: Source) -> Problem | None:
-    """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
-    kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
-    return None if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
 
 
 def _find(program: Program) -> Iterator[Problem]:
@@ -163,7 +128,9 @@ def _mistake(
             return problems.deadlines.MisplacedDeadline(at=span, word=text, place="words")
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
-        case Name(text, span) if text in FOREIGN and (joined or before is not None):
+        case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
+            return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
+        case Name(text, span) if is_foreign(text) and (joined or before is not None):
             return problems.words.ForeignStatement(at=span, word=text)
         case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:
             return problems.words.ForeignStatement(at=span, word=text)
@@ -175,7 +142,7 @@ def _mistake(
             return problems.habits.QuotedReference(at=first.span)
         case Name() | Call() | Literal(str()) if (slip := _beside(source, statement, before, following, top=top)) is not None:
             return slip
-    if joined and isinstance(last, Name) and last.text in FOREIGN:
+    if joined and isinstance(last, Name) and is_foreign(last.text):
         return problems.words.ForeignStatement(at=last.span, word=last.text)
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
         beside = _first(following)
@@ -184,6 +151,25 @@ def _mistake(
     if joined and before is None and (prose := _prose(source, row, at)) is not None:
         return prose
     return _unseparated(before, statement)
+
+
+def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> str | None:
+    """Return the word of the language that a name alone may have been, by what follows it on its line."""
+    following = row[at + 1]
+    behind = row[at + 2] if at + 2 < len(row) else None
+    if isinstance(following, Binding):
+        named = source.text.startswith(following.name.text, following.span.start)  # no `const` and the like before the name
+        return misspelt_definition(word) if named else None
+    alone = behind is None or not _share_line(source, following, behind)
+    if isinstance(following, Anonymous):
+        value = following.value.value if isinstance(following.value, Annotated) else following.value
+        if isinstance(value, Name) and alone:
+            return misspelt_input(word)
+        in_braces = isinstance(value, Object) or (
+            not alone and isinstance(behind, Anonymous) and isinstance(behind.value, Object)
+        )
+        return misspelt_block(word) if in_braces and isinstance(value, Name | Access | Object) else None
+    return None
 
 
 def _beside(
@@ -199,6 +185,8 @@ def _beside(
         case Name(text, span) if touched and last is first and len(text) <= _LONGEST_PREFIX and beside is not None:
             return problems.strings.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
         case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
+            if keyword := misspelt_block(text):
+                return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
             return problems.blocks.BracesAfterName(at=span, word=text)
         case Name("max" | "keep" | "limit" | "until" | "while" | "times" as text, span) if before is not None:
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
@@ -230,10 +218,12 @@ def _block_word(statement: Statement) -> str:
 
 def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
     """Return the problem of two values beside each other on one line, which are two statements."""
+    if isinstance(before, Anonymous) and isinstance(statement, Binding) and isinstance(before.value, Name):
+        return problems.habits.MissingSeparator(at=statement.name.span, before=before.value.span, defines=True)
     if not isinstance(before, Binding | Anonymous) or not isinstance(statement, Anonymous):
         return None
     first, _ = _ends(statement.value)
-    if not isinstance(first, Name | Uri | Call | Literal | Object):
+    if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
         return None
     return problems.habits.MissingSeparator(at=first.span, before=_ends(before.value)[1].span)
 
@@ -246,7 +236,7 @@ def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
         if not isinstance(name, Name) or not _share_line(source, one, other):
             return None
         behind = _first(other)
-        alone = alone and isinstance(one, Anonymous) and one.value is name and name.text not in FOREIGN
+        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
         sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
         if count >= _PROSE or sentence:
             return problems.habits.NotAProgram(at=row[at].span, kind="plain text")

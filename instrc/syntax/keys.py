@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.naming import snake
-from instrc.problems import brackets, habits, notation, words
+from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Found, Repair, View, begins_statement
@@ -32,7 +32,7 @@ def key_slip(view: View) -> Found:
     if token.kind == "EQUAL":
         return notation.EqualsForColon(at=view.span(token)), Repair((view.one("COLON"),), 1)
     if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
-        return words.KeywordAsName(at=view.span(last), word=view.text(last)), Repair(
+        return keywords.KeywordAsName(at=view.span(last), word=view.text(last)), Repair(
             (view.one("COLON"), view.one("NAME", "missing"))
         )
     if token.kind in {"COMMA", "RBRACE"}:

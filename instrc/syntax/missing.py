@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems import habits, notation, statements, words
+from instrc.problems import habits, keywords, notation, statements, words
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
@@ -17,6 +17,7 @@ from instrc.syntax.view import (
     Repair,
     View,
     begins_statement,
+    first_on_line,
 )
 
 
@@ -34,6 +35,8 @@ def missing_behind(view: View) -> Found:
     keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
     if last.kind == "AT":
         described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
+        if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
+            return found
         if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
             return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
         if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
@@ -60,14 +63,31 @@ def missing_behind(view: View) -> Found:
     return None
 
 
+def _decorated(view: View) -> Found:
+    """See to `@tool` on a line of its own before a function: the function is the mistake."""
+    for index in range(view.place, min(view.place + _DECORATOR, len(view.tokens) - 1)):
+        token = view.tokens[index]
+        if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
+            return words.ForeignStatement(at=view.span(token), word=view.text(token)), Repair(drop=index - view.place)
+    return None
+
+
+_DECORATED = frozenset({"def", "async", "class", "export", "function"})
+_DECORATOR = 20
+"""Tokens between an `@` and what it decorates."""
+
+
 def _after_defining_word(view: View, last: Token) -> Found:
     """Tell in `const = A`, `tool;`, `input(x)` whether the word is used as a name or the name is missing."""
     word = view.text(last)
     token = view.token
     used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
     if used_as_name:
-        return words.KeywordAsName(at=view.span(last), word=word), GIVE_UP
-    return statements.MissingName(at=view.span(last), word=word, parts=token.kind in {"LBRACE", "LSQB"}), GIVE_UP
+        declares = word == "input" and token.kind == "LPAR"
+        return keywords.KeywordAsName(at=view.span(last), word=word, declares=declares), GIVE_UP
+    quoted = view.text(token)[1:-1] if token.kind == "STRING" else ""
+    parts = token.kind in {"LBRACE", "LSQB"}
+    return statements.MissingName(at=view.span(last), word=word, parts=parts, quoted=quoted), GIVE_UP
 
 
 def _after_defined_name(view: View, last: Token) -> Found:
@@ -87,7 +107,7 @@ def _after_defined_name(view: View, last: Token) -> Found:
     if token.kind == "LPAR":
         if _has_parameters(view):
             return habits.Parameters(at=view.span(token), word=word), GIVE_UP
-        return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
+        return statements.MissingEquals(at=view.span(token), word=word, called=True), GIVE_UP
     if token.kind == "AT":
         return notation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
     return None

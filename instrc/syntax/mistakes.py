@@ -6,16 +6,17 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
-from instrc.problems import brackets, notation, words
+from instrc.problems import brackets, keywords, notation, words
 from instrc.problems.problem import Problem
-from instrc.syntax.blocks import block_slip, inside_block, stray_else
+from instrc.syntax.blocks import block_slip
+from instrc.syntax.braces import inside_block, stray_else
 from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
 from instrc.syntax.signs import sign_slip
 from instrc.syntax.tables import END
-from instrc.syntax.tokens import Token
+from instrc.syntax.tokens import Token, is_space_in_number
 from instrc.syntax.view import (
     BLOCK,
     ENDS_VALUE,
@@ -79,6 +80,9 @@ def _value(view: View) -> Found:
         return None
     if first_on_line(view.source, view.tokens, view.place) and not is_closed(view, stop_at_names=True):
         return unclosed(view, len(view.open))
+    last = view.read[-1] if view.read else token
+    if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
+        return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), Repair(drop=1)
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
         return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
@@ -102,4 +106,4 @@ def _unexpected(view: View) -> Problem:
 
 
 def _as_name(view: View, token: Token) -> Problem:
-    return words.KeywordAsName(at=view.span(token), word=view.text(token))
+    return keywords.KeywordAsName(at=view.span(token), word=view.text(token))

@@ -14,9 +14,10 @@ from typing import NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from instrc.limits.programs import PASSED_OVER
+from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
-from instrc.problems.words import KeywordAsName
+from instrc.problems.words import ForeignStatement
 from instrc.source import Source
 from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
@@ -212,10 +213,12 @@ class Machine:
         problem, repair = diagnose(view)
         fresh = self.since >= _CLEAR
         again = self.index == self.mended_at
-        if fresh and not self._spoilt(problem, token):
+        if fresh and not self._spoilt(problem, token) and self.builder.problems[-1:] != [problem]:
             self.builder.problems.append(problem)
         if repair is GIVE_UP or not (fresh or (type(problem) is self.last and not again)):
             self._give_up()
+            if isinstance(problem, ForeignStatement):  # what is in it is of the other language as well
+                self.scanner.forget(token.start, self.tokens[self.index].start)
             return
         self.mended_at = self.index
         self.index += repair.drop

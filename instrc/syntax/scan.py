@@ -9,37 +9,26 @@ from __future__ import annotations
 
 import re
 
-from instrc.limits.programs import STRING_LINES
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
 from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
 from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
+from instrc.syntax.characters import DASHES, LOOKALIKES, OPERATORS, SIGN_KINDS
+from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, QUOTES, SINGLE_END, SINGLE_SMART, later_end, line_end_of
 from instrc.syntax.tables import END, Tables
-from instrc.syntax.tokens import MOST_REPORTED, Token, is_name, why_no_number
+from instrc.syntax.tokens import MOST_REPORTED, Token, is_name, is_space_in_number, why_no_number
 
 _FOREIGN = re.compile(
-    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
+    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
     r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
 )
-_SINGLE = set("-+*/%<>!?&^~$\\.,")
 _SPACE = re.compile(r"\s*")
-_LINE_END = re.compile(r"[\r\n]|\Z")
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
 _ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
 _PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
-_LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣", "()[]{},;:|=@,|", strict=True))
-_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
-_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
-_DOUBLE = "“”„‟«»〝〞「」『』＂"
-_LIKE_SINGLE = "‘’‚‛‹›＇"
-_QUOTES = frozenset(_DOUBLE + _LIKE_SINGLE)
-_DOUBLE_END = re.compile(rf'[^{_DOUBLE}"\r\n]*[{_DOUBLE}"]')
-_DOUBLE_SMART = re.compile(rf"[^{_DOUBLE}\r\n]*[{_DOUBLE}]")
-_SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
-_SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
 _VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
 
 
@@ -90,6 +79,10 @@ class Scanner:
         self.position = place
         self.done = False
 
+    def forget(self, start: int, end: int) -> None:
+        """Forget the mistakes between two places."""
+        self.problems[:] = [problem for problem in self.problems if problem.at is None or not start <= problem.at.start < end]
+
     def finish(self, index: int) -> None:
         """Take the source to end before a token."""
         del self.tokens[index:]
@@ -98,11 +91,15 @@ class Scanner:
 
     def _next(self, start: int) -> int:
         """Take one token; return where it ends."""
-        if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
-            return self._hash(start, "--")
+        if self.text.startswith("<!--", start):
+            self.problems.append(HashComment(at=self.source.span(start, start + 4)))
+            end = self.text.find("-->", start)
+            return end + 3 if end >= 0 else line_end_of(self.text, start)
         if foreign := _FOREIGN.match(self.text, start):
             self._take(foreign.lastgroup or "", start, foreign.end())
             return foreign.end()
+        if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
+            return self._hash(start, "--")
         found = self.automaton.lexer.match(self.text, start)
         kind = found.lastgroup if found else "STRAY"
         end = found.end() if found else start + 1
@@ -153,24 +150,27 @@ class Scanner:
         at = self.source.span(start, start + 1)
         if letter in "\"'":
             return self._open_string(start)
-        if letter in _QUOTES:
+        if letter in QUOTES:
             return self._smart_string(start)
-        if letter == "`":
+        if letter == "`" or self.text.startswith("~~~", start):
             return self._backticks(start)
-        if letter == "#":
-            return self._hash(start)
+        if letter == "#" or (letter == "№" and self.text[start + 1 : line_end_of(self.text, start)].strip()):
+            return self._hash(start, letter)
         if self.text.startswith("/*", start):
             self.problems.append(UnclosedComment(at=self.source.span(start, start + 2)))
             self.spoilt.append((start, len(self.text)))
             return len(self.text)
         if number := _NUMBER_LIKE.match(self.text, start):
             return self._number(start, number.end())
-        if letter in _LOOKALIKES:
-            meant = _LOOKALIKES[letter]
+        if letter in LOOKALIKES:
+            meant = LOOKALIKES[letter]
             self.problems.append(StrayCharacter(at=at, meant=meant))
-            self._take(_KINDS[meant], start, start + 1)
+            self._take(SIGN_KINDS[meant], start, start + 1)
             return start + 1
-        if letter in _SINGLE:
+        if letter in DASHES and self.text[start + 1 : start + 2].isdecimal() and not self._touches(start):
+            self.problems.append(StrayCharacter(at=at, meant="-"))
+            return start + 1
+        if letter in OPERATORS:
             self._take("OPERATOR", start, start + 1)
             return start + 1
         self.problems.append(StrayCharacter(at=at))
@@ -182,30 +182,27 @@ class Scanner:
 
     def _is_stray(self, letter: str) -> bool:
         """Tell whether a character only continues a run of meaningless ones."""
-        known = letter.isspace() or letter in _QUOTES or letter in _LOOKALIKES or (letter.isascii() and letter.isprintable())
+        known = letter.isspace() or letter in QUOTES or letter in LOOKALIKES or (letter.isascii() and letter.isprintable())
         return not known and not letter.isidentifier()
 
     # ---- strings
 
-    def _line_end(self, position: int) -> int:
-        return _LINE_END.search(self.text, position).start()  # type: ignore[union-attr]  # the text has an end
-
     def _open_string(self, start: int) -> int:
         """Take a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets."""
         quote = self.text[start]
-        smart = _DOUBLE_SMART if quote == '"' else _SINGLE_SMART
+        smart = DOUBLE_SMART if quote == '"' else SINGLE_SMART
         if found := smart.match(self.text, start + 1):
             offset = found.end() - 1
             self.problems.append(SmartQuote(at=self.source.span(offset, offset + 1)))
             self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
             return offset + 1
-        line_end = self._line_end(start)
+        line_end = line_end_of(self.text, start)
         if nested := self._ending_quote(start):
             self.problems.append(NestedQuotes(at=nested))
             self._spoil_line(start, line_end)
             self._take("STRING", start, line_end, self.text[start + 1 : line_end])
             return line_end
-        if end := self._later_end(quote, line_end):
+        if end := later_end(self.text, quote, line_end):
             self.problems.append(UnclosedString(at=self.source.span(start, line_end), goes_on=True))
             self._take("STRING", start, end, self.text[start + 1 : end - 1])
             return end
@@ -226,18 +223,6 @@ class Scanner:
         same = quoted and self.text[string.end - 1] == self.text[start] and "\n" not in self.text[name.end : start]
         return self.source.span(string.end - 1, string.end) if same else None
 
-    def _later_end(self, quote: str, line_end: int) -> int | None:
-        """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
-        for _ in range(STRING_LINES):
-            start = line_end + (2 if self.text.startswith("\r\n", line_end) else 1)
-            line_end = self._line_end(start) if start < len(self.text) else start
-            line = self.text[start:line_end]
-            if quote in line:
-                return start + line.index(quote) + 1 if line.count(quote) % 2 else None
-            if not line.strip():
-                return None
-        return None
-
     def _spoil_line(self, position: int, line_end: int) -> None:
         line_start = max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
         self.spoilt.append((line_start, line_end))
@@ -245,25 +230,25 @@ class Scanner:
     def _smart_string(self, start: int) -> int:
         """Take a string that begins with a typographic quote, up to any quote like it."""
         self.problems.append(SmartQuote(at=self.source.span(start, start + 1)))
-        closer = _DOUBLE_END if self.text[start] in _DOUBLE else _SINGLE_END
+        closer = DOUBLE_END if self.text[start] in DOUBLE else SINGLE_END
         if found := closer.match(self.text, start + 1):
             self._take("STRING", start, found.end(), self.text[start + 1 : found.end() - 1])
             return found.end()
-        line_end = self._line_end(start)
+        line_end = line_end_of(self.text, start)
         self._spoil_line(start, line_end)
         end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
         self._take("STRING", start, end, self.text[start + 1 : end])
         return end
 
     def _backticks(self, start: int) -> int:
-        if self.text.startswith("```", start):
+        if self.text.startswith(("```", "~~~"), start):
             if not any(isinstance(problem, MarkdownFence) for problem in self.problems):
                 self.problems.append(MarkdownFence(at=self.source.span(start, start + 3)))
-            return self._line_end(start)
+            return line_end_of(self.text, start)
         self.problems.append(TemplateString(at=self.source.span(start, start + 1)))
         end = self.text.find("`", start + 1) + 1
         if not end:
-            end = self._line_end(start)
+            end = line_end_of(self.text, start)
             self._spoil_line(start, end)
         self._take("STRING", start, end, self.text[start + 1 : end].rstrip("`"))
         return end
@@ -274,7 +259,7 @@ class Scanner:
         """Pass over a comment, and over its further lines: a block of them is one mistake."""
         self.problems.append(HashComment(at=self.source.span(start, start + len(sign))))
         while True:
-            end = self._line_end(start)
+            end = line_end_of(self.text, start)
             start = _SPACE.match(self.text, end).end()  # type: ignore[union-attr]  # matches everywhere
             if not self.text.startswith(sign, start):
                 return end
@@ -294,6 +279,11 @@ class Scanner:
         if re.fullmatch(r"\d+(?![xXbBoO_])[^\W\d]\w*", digits) and not re.fullmatch(r"\d+[eE]\d*", digits):
             self.problems.append(BadName(at=at, written=run))
             self._take("NAME", start, end, f"_{digits}")
+            return end
+        if self.tokens and self.tokens[-1].kind == "NUMBER" and is_space_in_number(self.text, self.tokens[-1].end, start):
+            first = self.tokens.pop().start
+            self.problems.append(BadNumber(at=self.source.span(first, end), reason="has a space in it"))
+            self._take("NUMBER", first, end, "0")
             return end
         self.problems.append(BadNumber(at=at, reason=why_no_number(run)))
         self._take("NUMBER", start, end, "0")

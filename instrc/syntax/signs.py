@@ -14,7 +14,7 @@ def sign_slip(view: View) -> Found:
     before = view.before()
     after_nothing = not view.read or before in OPENING or before in {"COMMA", "SEMICOLON"}
     match token.kind:
-        case "COMMA" if not view.open and view.before() == "NAME" and view.before(2) in STATEMENT:
+        case "COMMA" if not view.open and view.before() == "NAME" and (view.before(2) in STATEMENT or _several_names(view)):
             return brackets.ExtraComma(at=at, where="names"), GIVE_UP
         case "COMMA" if not view.open:
             return brackets.ExtraComma(at=at, where="statement"), Repair(
@@ -47,6 +47,14 @@ def sign_slip(view: View) -> Found:
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
             return brackets.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
+
+
+def _several_names(view: View) -> bool:
+    """Tell whether names with commas between them stand before an `=`: `p, q = …`."""
+    index = view.place
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
+        index += 1
+    return len(view.read) == 1 and view.tokens[index].kind == "EQUAL"
 
 
 def _arrow_behind(view: View) -> Token | None:

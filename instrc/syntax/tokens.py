@@ -103,9 +103,16 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
     return value
 
 
+def is_space_in_number(text: str, end: int, start: int) -> bool:
+    """Tell whether a space is all between a number and its last three digits: `1 000`."""
+    return start - end == 1 and text[end] not in "\r\n" and re.match(r"\d{3}(?!\w)", text[start : start + 4]) is not None
+
+
 def why_no_number(run: str) -> str:
     """Say what is wrong with characters that look like a number."""
     digits = run.lstrip("+-")
+    if not digits.isascii():
+        return "has other digits than `0` to `9`, or letters, in it"
     if run.startswith("+"):
         return "has a `+` before it"
     if re.match(r"0[xXbBoO]", digits):

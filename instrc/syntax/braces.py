@@ -1,0 +1,80 @@
+"""Slips around braces: an `else` without a block, a name before braces, fields in the braces of a block."""
+
+from __future__ import annotations
+
+from instrc.problems import blocks, keywords, notation, words
+from instrc.syntax.spelling import is_foreign, misspelt_block
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, View, first_on_line
+
+
+def stray_else(view: View) -> Found:
+    """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
+    if view.before() == "ELSE" and view.token.kind == "LPAR":
+        return notation.UnexpectedText(
+            at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
+        ), GIVE_UP
+    if not view.in_braces:
+        return None
+    opening = view.open[-1][0]
+    behind = reversed(view.tokens[: view.place])
+    before = next((token for token in behind if token.end <= opening.start), None)
+    if before is None:
+        return None
+    if view.text(before) == "else":
+        return blocks.StrayElse(at=view.span(before)), GIVE_UP
+    if found := _line_of(view, opening):
+        return found
+    beside = view.source.text[before.end : opening.start].strip(" \t") == ""
+    if before.kind == "NAME" and beside and view.read[0] == opening:  # the statement begins with the brace
+        return blocks.BracesAfterName(at=view.span(before), word=view.text(before)), GIVE_UP
+    return None
+
+
+def _line_of(view: View, opening: Token) -> Found:
+    """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
+    first = view.tokens.index(opening)
+    while first and not first_on_line(view.source, view.tokens, first):
+        first -= 1
+    token = view.tokens[first]
+    word = view.text(token)
+    if token.kind != "NAME" or token == opening:
+        return None
+    if keyword := misspelt_block(word):
+        return keywords.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
+    return (words.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
+
+
+def inside_block(view: View) -> Found:
+    """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
+    token = view.token
+    if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
+        return None
+    if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
+        outside = "`const` or a value: `tool` and `input` stand outside of blocks"
+        return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
+    if token.kind not in {"COLON", "COMMA"}:
+        return None
+    opening = view.open[-1][0]
+    closing = _closing(view)
+    at = view.span(view.read[-1])
+    return blocks.MissingBraces(
+        at=at, opening=view.span(opening), closing=None if closing is None else view.span(closing)
+    ), GIVE_UP
+
+
+def _begins_body(view: View) -> bool:
+    return view.before() == "LBRACE" and view.accepts("CONST")
+
+
+def _closing(view: View) -> Token | None:
+    """Return the brace that closes the innermost open one."""
+    level = 0
+    for token in view.tokens[view.place : view.place + 500]:
+        if token.kind in OPENING:
+            level += 1
+        elif token.kind in CLOSING:
+            if not level:
+                return token if token.kind == "RBRACE" else None
+            level -= 1
+    return None

@@ -1,0 +1,65 @@
+"""Words of other languages, and words of the language as people misspell them.
+
+They write them in another case, with wrong letters, or with another keyboard layout.
+"""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FOREIGN = _words(
+    """
+    and as assert async await break case catch class continue def del delete elif elseif elsif enum except export extends
+    finally fn for foreach from func function global if import include insert interface lambda match namespace new nonlocal
+    not or package private protected public raise require return select self static struct switch then this throw type
+    unless update using val var where while with yield
+    """
+)
+"""Words that begin a statement in other languages."""
+FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
+"""Words that look like a call: `if (x)`."""
+FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+_DEFINING = ("const", "let", "tool", "input")
+_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
+_OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
+_INPUTS = frozenset({"param", "params", "parameter", "arg", "argument", "inputs", "variable"})
+"""Words for what a program is given, in other systems."""
+_SHORTEST = 4
+"""Letters of a word of the language that a name with one wrong letter may have been."""
+
+
+def is_foreign(word: str) -> bool:
+    """Tell whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
+    return word in FOREIGN or (word.isupper() and word.lower() in FOREIGN)
+
+
+def misspelt_definition(word: str) -> str | None:
+    """Return the word before `NAME = …` that a word may have been."""
+    return _near(word, _DEFINING)
+
+
+def misspelt_input(word: str) -> str | None:
+    """Return `input` if a word before a name alone may have been that."""
+    return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
+
+
+def misspelt_block(word: str) -> str | None:
+    """Return the word before the head or the braces of a block that a word may have been."""
+    return _near(word, _BLOCKS)
+
+
+def _near(word: str, keywords: tuple[str, ...]) -> str | None:
+    from instrc.problems.lookalikes import twin, typed_on_latin  # asked about few programs
+    from instrc.problems.suggest import is_a_slip_of
+
+    for read in (word, twin(word) or "", typed_on_latin(word) or ""):
+        lower = read.casefold()
+        if lower in keywords and word != lower:
+            return lower
+        if _OTHERS.get(lower) in keywords:
+            return _OTHERS[lower]
+    slips = [each for each in keywords if len(each) >= _SHORTEST and is_a_slip_of(word.casefold(), each)]
+    return slips[0] if slips else None
