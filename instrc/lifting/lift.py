@@ -9,17 +9,20 @@ What comes back tells apart values, refusals, answers that were cut off, errors,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from instrc.codecs.maps import Records, record_of, records_in
+from instrc.codecs.maps import Records, records_in
 from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
 from instrc.lifting.lifted import Call, Lifted
-from instrc.lifting.repair import Repair, repair
+from instrc.lifting.named import named, names_of
+from instrc.lifting.repair import repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
+from instrc.lifting.slips import Repair
 from instrc.plain_values import takes_plain_values
 from instrc.schema.members import mapping
 from instrc.schema.validation import Violation
@@ -38,7 +41,8 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
     Where servers hand through what open models write, calls are found in the text as well.
     A value that breaks its schema in a way that models are known for is repaired, and `Call.mended` says so:
-    a null for a property that may be left out, JSON written into a text, a listed word in another case.
+    a null for a property that may be left out, JSON written into a text, a listed word or a key in another case, one value in
+    place of a list of one, a tool under another spelling of its name, text that is JSON but for slips (`instrc.lifting.slips`).
     Our own name for a key that is sent under another one is understood; beside the sent one it is left out.
     Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
     """
@@ -129,19 +133,31 @@ def _ownership(value: Json, records: Records) -> Ownership:
 
 def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call:
     """Lift one call."""
-    record = record_of(one.name, records)
+    record, otherwise = named(one.name, records)
     if record is None and one.name is None:
         record = next((each for each in records.values() if _ownership(one.arguments, {"": each}).all), None)
     read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
-    if one.unreadable is not None and (read is None or read.violations):  # a bare text may be the value itself
+    if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
+        as_text = repair(record, one.loose)  # a bare text may be the value itself
+        one, read = (replace(one, loose=None), as_text) if not as_text.violations else (one, read)
+    if one.unreadable is not None and (read is None or read.violations):
         violation = Violation("", "json", "", f"the arguments are no JSON: {one.unreadable}")
         truncated = one.partial or (cut and read is None)
         return Call(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
     if read is None:
-        named = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
-        return Call(one.name, one.arguments, (Violation("", "name", "", named),), one.id)
-    repeated = tuple(Repair("", "repeated-key", key) for key in one.repeated)
-    return Call(_name(one, record), read.value, read.violations, one.id, mended=(*read.repairs, *repeated), record=record)
+        known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
+        said = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
+        return Call(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
+    mended = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
+    return Call(_name(one, record), read.value, read.violations, one.id, mended=mended, record=record)
+
+
+def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
+    """Yield what was read otherwise than it was written before any value of it was looked at."""
+    if otherwise:
+        yield Repair("", "tool-name", one.name)
+    if one.loose is not None:
+        yield Repair("", "loose-json")
 
 
 def _name(one: RawCall, record: JsonObject | None) -> str | None:

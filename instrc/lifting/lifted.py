@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal, TypeVar, assert_never
 
 from instrc.jsonvalue import Json, JsonObject, Payload
-from instrc.lifting.repair import Repair
+from instrc.lifting.slips import Repair
 from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.validation import Violation

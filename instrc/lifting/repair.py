@@ -1,50 +1,34 @@
 """Repair an answer's arguments where they break their schema in one of the ways models are known for.
 
-Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it:
+Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it.
+`slips` lists the ways; here they are tried, from the whole to its parts:
 
-* `null` for a property that may be left out and may not be null is left out (targets where keys may be left out);
-* a text that holds JSON, where that text may not stand, is the value it holds (written as JSON twice, or as text between tags);
-* a word in another case than a listed one is that word.
+* the arguments stand one level too deep, in a list or below `arguments`;
+* the whole is read by its codec in another way, with texts as what they hold, with the case of words repaired;
+* place by place: first all that is wrong whatever was meant, then one place after the other.
 
 What was repaired is told, with its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from instrc.codecs.encode import Interpreter
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
-from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonArray, JsonObject, equal, pointer, put
-from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
+from instrc.jsonvalue import Json, JsonObject, equal, pointer
+from instrc.lifting.copied import Path, replace_at
+from instrc.lifting.slips import Candidate, Repair, candidates, parse_text
+from instrc.lifting.violations import Wrongness, error_cost, violations
 from instrc.limits.payloads import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
+from instrc.schema.members import mapping
 from instrc.schema.validation import Violation, json_fault
 
-_WORDS: dict[str, Json] = {"True": True, "False": False}
-"""As Python writes them, and models that were taught in it."""
-_OF_TYPE = frozenset({"type", "enum", "const"})
-
-Path = tuple[str | int, ...]
-What = Literal["null-left-out", "text-read", "case", "repeated-key"]
-
-
-class Repair(NamedTuple):
-    """One thing that was read otherwise than it was written."""
-
-    instance: str
-    """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
-    what: What
-    key: str | None = None
-    """With `repeated-key`: the key that one object has twice; the last one counts."""
-
-    def to_json(self) -> Json:
-        """Return it as plain JSON."""
-        told: JsonObject = {"instance": self.instance, "what": self.what}
-        return told if self.key is None else {**told, "key": self.key}
+_WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})
+"""Words below which a model puts the arguments once more."""
 
 
 class Repaired(NamedTuple):
@@ -74,6 +58,8 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     broken = violations(schema, value)
     if not broken or broken[0].keyword == "schema":
         return Repaired(value, broken)
+    if (held := _held(record, arguments)) is not None and not (inner := repair(record, held[0])).violations:
+        return inner._replace(repairs=(held[1], *inner.repairs))
     state = _State(value, error_cost(schema, value))
     state = _read_otherwise(record, arguments, state)
     if state.wrongness.cost and (names := _names(interpreter.codec)) is not None:
@@ -82,12 +68,28 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     return Repaired(state.value, violations(schema, state.value), state.repairs)
 
 
+def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
+    """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
+    if isinstance(arguments, list):
+        return (arguments[0], Repair("", "unlisted")) if len(arguments) == 1 and isinstance(arguments[0], dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    tool = mapping(record.get("tool"))
+    names = {name for name in (tool.get("name"), tool.get("sent")) if isinstance(name, str)}
+    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
+    keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
+    for key in keys if len(keys) == 1 else ():
+        if key in _WRAPPERS | names and isinstance(held := parse_text(arguments[key]), dict):
+            return held, Repair("", "unwrapped", key)
+    return None
+
+
 def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
     """Read the whole in other ways: with texts read where containers should stand, with the case of words repaired."""
     schema = record["schema"]
     if record.get("codec") is None:
         return state
-    held = _parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
+    held = parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
     texts = False
     other = Interpreter(record, fold=False, texts=True).read(held)
     wrongness = error_cost(schema, other)
@@ -124,7 +126,7 @@ def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], stat
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
     interpreter = Interpreter(record)
     for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
-        trial = _replace_at(arguments, path, _parse_text)
+        trial = replace_at(arguments, path, parse_text)
         other = interpreter.read(trial)
         wrongness = error_cost(record["schema"], other)
         if wrongness.cost < state.wrongness.cost:
@@ -143,7 +145,7 @@ def _packed_places(arguments: Json) -> Iterator[Path]:
             stack.extend((inner, (*path, key)) for key, inner in item.items())
         elif isinstance(item, list):
             stack.extend((inner, (*path, index)) for index, inner in enumerate(item))
-        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(_parse_text(item), str):
+        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(parse_text(item), str):
             yield path
 
 
@@ -154,138 +156,27 @@ def _names(codec: Codec) -> NamesCodec | None:
     return codec if isinstance(codec, NamesCodec) else None
 
 
-def _parse_text(text: Json) -> Json:
-    """Return the JSON value that a text holds; the text itself if it holds none."""
-    if not isinstance(text, str):
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A place at which a value might be repaired."""
-
-    path: Path
-    what: What
-    listed: tuple[str, ...] = ()
-    certain: bool = False
-
-    def applied(self, value: Json) -> Json:
-        """Return a copy of a value with this place repaired."""
-        match self.what:
-            case "null-left-out":
-                return _remove_member(value, self.path)
-            case "case":
-                return _replace_at(value, self.path, lambda word: listed_word(word, self.listed) or word)
-            case _:
-                return _replace_at(value, self.path, _parse_text)
-
-    @property
-    def told(self) -> Repair:
-        """What is said of it."""
-        return Repair(pointer(self.path), self.what)
-
-
 def _in_places(schema: Json, state: _State) -> _State:
     """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
-    certain = [candidate for candidate in _candidates(state.wrongness) if candidate.certain]
+    certain: dict[Path, Candidate] = {}
+    for candidate in candidates(state.wrongness):
+        if candidate.certain:
+            certain.setdefault(candidate.path, candidate)
     if certain:
         trial = state.value
-        for candidate in certain:
+        for candidate in certain.values():
             trial = candidate.applied(trial)
         wrongness = error_cost(schema, trial)
         if wrongness.cost <= state.wrongness.cost - len(certain):
-            state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain)))
-    tried: set[tuple[Path, str]] = set()
+            state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain.values())))
+    tried: set[Candidate] = set()
     for _ in range(REPAIRED_PLACES):
-        place = next((each for each in _candidates(state.wrongness) if (each.path, each.what) not in tried), None)
+        place = next((each for each in candidates(state.wrongness) if each not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break
-        tried.add((place.path, place.what))
+        tried.add(place)
         trial = place.applied(state.value)
         wrongness = error_cost(schema, trial)
         if wrongness.cost < state.wrongness.cost:
             state = _State(trial, wrongness, (*state.repairs, place.told))
     return state
-
-
-def _candidates(wrongness: Wrongness) -> list[_Candidate]:
-    """Return the places at which a value might be repaired, once each."""
-    found: dict[tuple[Path, What], _Candidate] = {}
-    for leaf in wrongness.leaves:
-        if (what := _way(leaf)) is not None:
-            known = found.get((leaf.path, what))
-            listed = leaf.listed if known is None else (*known.listed, *leaf.listed)
-            certain = leaf.certain or (known is not None and known.certain)
-            found[leaf.path, what] = _Candidate(leaf.path, what, listed, certain)
-    return list(found.values())
-
-
-def _way(leaf: Leaf) -> What | None:
-    """Return in which way what is wrong at one place might be repaired."""
-    if leaf.value is None and leaf.path and isinstance(leaf.path[-1], str):
-        return "null-left-out"
-    if not isinstance(leaf.value, str):
-        return None
-    if listed_word(leaf.value, leaf.listed) is not None:
-        return "case"
-    return "text-read" if leaf.keyword in _OF_TYPE and not isinstance(_parse_text(leaf.value), str) else None
-
-
-def listed_word(word: Json, listed: tuple[str, ...]) -> str | None:
-    """Return the only listed word that differs from a word in case alone; `None` if there is none or several."""
-    if not isinstance(word, str) or word in listed:
-        return None
-    fitting = {each for each in listed if each.casefold() == word.casefold()}
-    return fitting.pop() if len(fitting) == 1 else None
-
-
-def _remove_member(value: Json, path: Path) -> Json:
-    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
-    copied = _copy_path(value, path)
-    if copied is None:
-        return value
-    root, holder = copied
-    if not isinstance(holder, dict):
-        return value
-    del holder[str(path[-1])]
-    return root[0]
-
-
-def _replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
-    """Return a copy of a value with one place changed; what is no longer there is left alone."""
-    copied = _copy_path(value, path)
-    if copied is None:
-        return value
-    root, holder = copied
-    if isinstance(holder, dict):
-        name = str(path[-1])
-        holder[name] = change(holder[name])
-    else:
-        index = int(path[-1]) if path else 0
-        holder[index] = change(holder[index])
-    return root[0]
-
-
-def _copy_path(value: Json, path: Path) -> tuple[list[Json], JsonArray | JsonObject] | None:
-    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
-    root: list[Json] = [value]
-    holder: JsonArray | JsonObject = root
-    key: str | int = 0
-    for step in path:
-        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
-        copy: JsonArray | JsonObject
-        if isinstance(inner, dict) and step in inner:
-            copy = dict(inner)
-        elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
-            copy = list(inner)
-        else:
-            return None
-        put(holder, key, copy)
-        holder, key = copy, step
-    return root, holder

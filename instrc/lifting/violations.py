@@ -29,6 +29,12 @@ class Leaf(NamedTuple):
     """Whether it is wrong whichever alternative was meant."""
     listed: tuple[str, ...] = ()
     """The texts that may stand there, where they are listed."""
+    types: tuple[str, ...] = ()
+    """The types that a value may have there, where it has another one."""
+    keys: frozenset[str] = frozenset()
+    """The keys that the schema declares there, where keys are missing or too many."""
+    items: bool = False
+    """Whether the schema says of what lists may be there."""
 
 
 class Wrongness(NamedTuple):
@@ -53,14 +59,27 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
 
 
+def _keys(schema: object) -> frozenset[str]:
+    """Return the keys that a schema declares."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(properties) if isinstance(properties, dict) else frozenset()
+
+
+def _texts(items: object) -> tuple[str, ...]:
+    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
 def _cost(error: ValidationError, leaves: list[Leaf], *, certain: bool) -> int:
     """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
-        listed = tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
+        listed = _texts(words)
+        types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
+        keys = _keys(error.schema) if isinstance(error.instance, dict) else frozenset()
+        items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
         instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
-        leaves.append(Leaf(tuple(error.absolute_path), instance, keyword, certain, listed))
+        leaves.append(Leaf(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))
         return 1
     by_branch: dict[str | int | None, int] = {}
     for cause in error.context:

@@ -14,11 +14,18 @@ class InvalidAnswer(Problem):
 
     Targets do not enforce every keyword, and some enforce none; so the answer is validated when it is lifted.
 
-    Three mistakes that models often make are repaired, and `mended` in the output lists their places:
-    `null` for an optional property that must not be null; JSON written as a text where the schema excludes a text;
-    a value of an `enum` in another case.
+    Mistakes that models often make are repaired, and `mended` in the output lists their places:
+
+    - `null` for an optional property that must not be null (`null-left-out`);
+    - JSON written as a text where the schema excludes a text (`text-read`);
+    - a value of an `enum` in another case or with other spaces and dashes (`case`, `spelling`), a number for a listed text
+      (`as-text`), a key in another spelling (`key`);
+    - one value in place of a list of it, or a list of one in place of a value (`listed`, `unlisted`);
+    - arguments that stand one level too deep (`unwrapped`), a tool under another spelling of its name (`tool-name`);
+    - text that is JSON except for single quotes, comments, commas before a closing bracket and the like (`loose-json`).
+
     Only invalid values are repaired, and only if fewer errors remain afterwards; everything else is this problem.
-    A key that is written twice in one object is listed in `mended` too: the last one counts.
+    A key that is written twice in one object is listed in `mended` too (`repeated-key`): the last one counts.
 
     ```console
     $ instrc lift --map draft.map.json answer.json

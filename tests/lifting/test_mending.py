@@ -10,7 +10,7 @@ from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
-from instrc.lifting.repair import listed_word
+from instrc.lifting.slips import listed_word
 from instrc.lowering.lower import lower
 
 LETTER: Any = {

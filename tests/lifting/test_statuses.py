@@ -161,13 +161,13 @@ CASES: dict[str, list[Any]] = {
         {"choices": []},
     ],
     "invalid": [
-        chat("tool_calls", tool_calls=called("{'a': 'x'}")),
+        chat("tool_calls", tool_calls=called("{'a': x}")),
         chat("tool_calls", tool_calls=called('{"b": 1}')),
         chat("tool_calls", tool_calls=[*called(), *called('{"a": 1}')]),
         claude("tool_use", USE, {**USE, "name": "another"}),
         GOOD | {"b": 1},
         "tell me more",
-        [GOOD],
+        [GOOD, GOOD],
     ],
 }
 

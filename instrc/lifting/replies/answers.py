@@ -65,14 +65,15 @@ def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
             break
         call = inner
     if call.unreadable is None and isinstance(call.arguments, dict | list):
-        return _of_value(call.arguments, owns, names, call.repeated)
+        return _of_value(call.arguments, owns, names, call)
     if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
         return _of_value([*pieces], owns, names)
     return Readings(Reply((call,), cut=unended or call.partial))
 
 
-def _of_value(answer: Json, owns: Keys, names: frozenset[str], repeated: tuple[str, ...] = ()) -> Readings:
-    bare = Reply((RawCall(None, answer, repeated=repeated),))
+def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | None = None) -> Readings:
+    """Return what a value holds; `text` is how it was read, if it came as one."""
+    bare = Reply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
         found = _of_list(answer, names)
         return Readings(bare) if found is None else Readings(replace(found, envelope=True), bare)

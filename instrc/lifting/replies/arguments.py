@@ -1,4 +1,4 @@
-"""Read the arguments of one call: an object, JSON text, text in a fence of backticks, text that was cut off."""
+"""Read the arguments of one call: an object, JSON text or nearly so, text in a fence of backticks, text that was cut off."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 from instrc.jsonreader import repeated_keys
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, equal
+from instrc.lifting.replies.loose import loose_json
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 
@@ -25,8 +26,12 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
     if not text.strip():
         return RawCall(name, {}, call_id)
     try:
-        return RawCall(name, loads(text), call_id, repeated=repeated_keys(text))
+        value = loads(text)
+        nothing = name is not None and (value is None or equal(value, ""))  # as some servers write that there are none
+        return RawCall(name, {} if nothing else value, call_id, repeated=repeated_keys(text))
     except (ValueError, RecursionError) as error:
+        if (meant := loose_json(text)) is not None:
+            return RawCall(name, loads(meant), call_id, repeated=repeated_keys(meant), loose=arguments)
         return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
 
 

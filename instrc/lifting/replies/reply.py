@@ -44,6 +44,8 @@ class RawCall:
     """Whether the text of the arguments ends before its JSON does."""
     repeated: tuple[str, ...] = ()
     """Keys that the text has twice in one object; the last one counts."""
+    loose: str | None = None
+    """The text that was read, if it is no JSON but stands for one value beyond doubt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,69 @@
+"""Copies of a value with one place changed: only the containers on the way to it are copied, the value itself stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.jsonvalue import Json, JsonArray, JsonObject, put
+
+Path = tuple[str | int, ...]
+
+
+def remove_member(value: Json, path: Path) -> Json:
+    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
+    copied = _copy_path(value, path)
+    if copied is None:
+        return value
+    root, holder = copied
+    if not isinstance(holder, dict):
+        return value
+    del holder[str(path[-1])]
+    return root[0]
+
+
+def rename_member(value: Json, path: Path, name: str) -> Json:
+    """Return a copy of a value with the member at a place under another name, where it stands."""
+    copied = _copy_path(value, path)
+    if copied is None:
+        return value
+    root, holder = copied
+    if not isinstance(holder, dict):
+        return value
+    renamed: list[tuple[str, Json]] = [(name if key == path[-1] else key, item) for key, item in holder.items()]
+    holder.clear()
+    holder.update(renamed)
+    return root[0]
+
+
+def replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+    """Return a copy of a value with one place changed; what is no longer there is left alone."""
+    copied = _copy_path(value, path)
+    if copied is None:
+        return value
+    root, holder = copied
+    if isinstance(holder, dict):
+        name = str(path[-1])
+        holder[name] = change(holder[name])
+    else:
+        index = int(path[-1]) if path else 0
+        holder[index] = change(holder[index])
+    return root[0]
+
+
+def _copy_path(value: Json, path: Path) -> tuple[list[Json], JsonArray | JsonObject] | None:
+    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
+    root: list[Json] = [value]
+    holder: JsonArray | JsonObject = root
+    key: str | int = 0
+    for step in path:
+        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
+        copy: JsonArray | JsonObject
+        if isinstance(inner, dict) and step in inner:
+            copy = dict(inner)
+        elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
+            copy = list(inner)
+        else:
+            return None
+        put(holder, key, copy)
+        holder, key = copy, step
+    return root, holder
