@@ -192,9 +192,11 @@ class Outcomes:
         return self._places.get(body) or self._rounds[body]
 
     def _element(self, block: Each | Repeat) -> Json:
-        if block.source is None or isinstance(block.source, int):
-            return {"type": "integer", "minimum": 1, "maximum": block.source or 1}
-        listed = elements(self.path(block.source))
+        source = block.source
+        assert source is not None  # rounds over no list have no element
+        if isinstance(source, int):
+            return {"type": "integer", "minimum": 1, "maximum": source}
+        listed = elements(self.path(source))
         return ANYTHING if listed is None else listed
 
     def _previous(self, block: int, name: str) -> Json:

@@ -1,0 +1,63 @@
+"""What a program does with a run that another process carries; the other process is played here, one look after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from instrc.runtime.drivers.dbos import engine as dbos
+from instrc.runtime.drivers.dbos.engine import DurableEngine
+
+
+class Watched(DurableEngine):
+    """Sees one status of the store, and one of the run, at each look; the store is free after `held` looks."""
+
+    def __init__(self, folder: Path, looks: list[tuple[str, str]], held: int) -> None:
+        super().__init__(folder, lambda *_given: pytest.fail("nothing is begun here"))
+        self.looks, self.held = looks, held
+        self.asker.row = self._row  # type: ignore[method-assign]
+
+    async def _row(self, _run: str) -> Any:
+        self.status, self.shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        return SimpleNamespace(status=self.status)
+
+    async def show(self, run: str) -> Any:
+        return SimpleNamespace(run=run, status=self.shown)
+
+    async def resume(self, run: str) -> Any:
+        return SimpleNamespace(run=run, status="carried here")
+
+    @asynccontextmanager
+    async def _carrier(self) -> AsyncIterator[Any]:
+        self.held -= 1
+        yield None if self.held >= 0 else "a carrier"
+
+
+def attended(folder: Path, looks: list[tuple[str, str]], held: int = 100) -> tuple[str, int]:
+    made = Watched(folder, looks, held)
+    return asyncio.run(asyncio.wait_for(made._attend("r1"), 20)).status, held - made.held
+
+
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dbos, "POLL", 0)
+
+
+@pytest.mark.parametrize("ended", ["SUCCESS", "ERROR", "CANCELLED"])
+def test_it_waits_until_the_run_has_ended(tmp_path: Path, ended: str) -> None:
+    looks = [("ENQUEUED", "waiting"), ("PENDING", "running"), ("PENDING", "running"), (ended, "done")]
+    assert attended(tmp_path, looks) == ("done", 3)
+
+
+def test_it_waits_until_the_run_waits_for_somebody(tmp_path: Path) -> None:
+    assert attended(tmp_path, [("PENDING", "running"), ("PENDING", "waiting")]) == ("waiting", 1)
+
+
+def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path) -> None:
+    assert attended(tmp_path, [("PENDING", "running")], held=2) == ("carried here", 3)

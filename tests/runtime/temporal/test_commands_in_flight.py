@@ -1,0 +1,268 @@
+"""What the port of a workflow does with commands, one rule a test: the workflow around it is played here, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("temporalio")
+
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError
+
+from instrc.runtime.drivers.temporal import port
+from instrc.runtime.drivers.temporal.port import TemporalPort
+
+LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "carried": "what the parent took along"}
+
+
+class Workflow:
+    """Stands for `temporalio.workflow`: activities last until they are told to end."""
+
+    def __init__(self) -> None:
+        self.begun: dict[str, asyncio.Future[Any]] = {}
+        self.children: list[tuple[str, Any]] = []
+        self.length = 0
+        self.suggested = False
+        self.cancelled: str | None = None
+        self.outcome: Any = {"status": "done", "value": {"text": "served"}, "output": None}
+
+    def info(self) -> Any:
+        return SimpleNamespace(
+            workflow_id="w1",
+            is_continue_as_new_suggested=lambda: self.suggested,
+            get_current_history_length=lambda: self.length,
+        )
+
+    def time(self) -> float:
+        return 100.0
+
+    def cancellation_reason(self) -> str | None:
+        return self.cancelled
+
+    async def execute_activity(self, _name: str, _given: Any, *, activity_id: str, **_how: Any) -> Any:
+        return await self.begun.setdefault(activity_id, asyncio.get_running_loop().create_future())
+
+    async def execute_child_workflow(self, _name: str, launch: Any, *, id: str) -> Any:  # noqa: A002  -- its name there
+        self.children.append((id, launch))
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return {"outcome": self.outcome, "record": {}}
+
+
+@pytest.fixture
+def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
+    made = Workflow()
+    monkeypatch.setattr(port, "workflow", made)
+    monkeypatch.setattr(port, "MOST", 2)
+    return made
+
+
+def go(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 20))
+
+
+def activity(name: str) -> Any:
+    return {
+        "kind": "activity",
+        "id": name,
+        "step": name,
+        "activity": "Send",
+        "process": None,
+        "called": "Send",
+        "input": {},
+        "schema": True,
+    }
+
+
+async def turn() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def test_no_more_fly_than_may_and_each_that_lands_lets_the_next_begin(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        works = {name: made.start(activity(name)) for name in "abcd"}
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b"]
+        workflow.begun["b"].set_result({"ok": 1})
+        assert await made.wait_first(works) == [("b", {"ok": 1})]
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b", "c"]
+        workflow.begun["a"].set_exception(asyncio.CancelledError())
+        assert await made.wait_first(works) == []
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b", "c", "d"], "one that was taken back leaves its room too"
+        assert made.flying == 2
+
+    go(body())
+
+
+def test_one_that_was_held_back_and_is_not_waited_for_any_more_never_begins(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        works = {name: made.start(activity(name)) for name in "abcd"}
+        works["c"].cancel()
+        await turn()
+        workflow.begun["a"].set_result({"ok": 1})
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b", "d"]
+
+    go(body())
+
+
+@pytest.mark.parametrize("reason", ["the server says so", "it is long"])
+def test_nothing_begins_while_the_history_is_about_to_be_begun_anew(workflow: Workflow, reason: str) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        works = {name: made.start(activity(name)) for name in "ab"}
+        await turn()
+        workflow.length = 10
+        assert not made.ending, "as long as it may be"
+        workflow.suggested, workflow.length = (True, 10) if reason == "the server says so" else (False, 11)
+        works["c"] = made.start(activity("c"))
+        assert not made.want_handoff(), "two are in flight"
+        workflow.begun["a"].set_result({"ok": 1})
+        workflow.begun["b"].set_result({"ok": 2})
+        await turn()
+        assert sorted(workflow.begun) == ["a", "b"]
+        assert not made.want_handoff(), "two have come that nobody has read"
+        assert not made.idle
+        assert await made.wait_first(works) == [("a", {"ok": 1}), ("b", {"ok": 2})]
+        assert made.want_handoff()
+        works["c"].cancel()
+        assert len(made._held) == 1, "it goes along into the new history"
+
+    go(body())
+
+
+def test_a_result_is_what_the_activity_gives_and_none_if_somebody_gives_it_later(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        asked = [asyncio.create_task(made.result_of(activity(name))) for name in "ab"]
+        await turn()
+        workflow.begun["a"].set_result({"ok": None})
+        workflow.begun["b"].set_result({"pending": True})
+        assert await asyncio.gather(*asked) == [{"ok": None}, None]
+
+    go(body())
+
+
+def test_a_process_that_serves_an_activity_is_a_workflow_below_with_its_own_beginning(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
+        assert await asked == {"ok": {"text": "served"}}
+        [(name, launch)] = workflow.children
+        assert name == "w1/a"
+        assert launch == {"run": "r1/a", "digest": "e", "heartbeat": 5, "events": 10, "name": "served", "plan": {}, "inputs": {}}
+        assert made.children == {}, "it has ended"
+
+    go(body())
+
+
+def failed(cause: BaseException | None) -> ActivityError:
+    error = ActivityError(
+        "the activity",
+        scheduled_event_id=1,
+        started_event_id=2,
+        identity="",
+        activity_type="Send",
+        activity_id="a",
+        retry_state=None,
+    )
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [(ApplicationError("no such town"), "no such town"), (None, "the activity"), (CancelledError("gone"), "gone")],
+)
+def test_an_activity_that_fails_is_a_failure_with_the_innermost_message(
+    workflow: Workflow, cause: BaseException | None, message: str
+) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_exception(failed(cause))
+        assert await asked == {"error": {"kind": "failed", "code": None, "message": message}}
+
+    go(body())
+
+
+def test_a_process_that_fails_is_a_failure_of_the_activity_it_serves(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        workflow.outcome = ChildWorkflowError(
+            "the process",
+            namespace="n",
+            workflow_id="w1/a",
+            run_id="",
+            workflow_type="",
+            initiated_event_id=1,
+            started_event_id=2,
+            retry_state=None,
+        )
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_result({"launch": {"name": "served", "plan": {}, "inputs": {}, "digest": "e"}})
+        assert await asked == {"error": {"kind": "failed", "code": None, "message": "the process"}}
+        assert made.children == {}
+
+    go(body())
+
+
+@pytest.mark.parametrize("cause", [CancelledError("gone"), ApplicationError("no such town")])
+def test_in_a_run_that_is_ended_what_was_taken_back_ends_with_it(workflow: Workflow, cause: BaseException) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        workflow.cancelled = "somebody ends the run"
+        asked = asyncio.create_task(made.result_of(activity("a")))
+        await turn()
+        workflow.begun["a"].set_exception(failed(cause))
+        if isinstance(cause, CancelledError):
+            with pytest.raises(ActivityError):
+                await asked
+        else:
+            assert (await asked)["error"]["message"] == "no such town"
+
+    go(body())
+
+
+def test_an_answer_before_the_activity_says_that_it_comes_later_is_its_result(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        works = {"a": made.start(activity("a"))}
+        await turn()
+        made.give("a", {"ok": "quick"})
+        workflow.begun["a"].set_result({"pending": True})
+        assert await made.wait_first(works) == [("a", {"ok": "quick"})]
+        assert not made.unread
+        assert not made.later
+
+    go(body())
+
+
+def test_a_run_is_idle_when_all_that_is_open_waits_for_people(workflow: Workflow) -> None:
+    async def body() -> None:
+        made = TemporalPort(LAUNCH, None)
+        assert not made.idle, "nothing is open"
+        works = {"a": made.start(activity("a"))}
+        await turn()
+        assert not made.idle
+        workflow.begun["a"].set_result({"pending": True})
+        assert await made.wait_first(works) == []
+        assert made.idle
+        made.give("a", {"ok": 1})
+        assert not made.idle
+        assert await made.wait_first(works) == [("a", {"ok": 1})]
+
+    go(body())
