@@ -122,6 +122,13 @@ def test_instances_are_bounded_and_all_different() -> None:
     assert list(instances({"$ref": "#/$defs/no", "$defs": {"no": False}}))
 
 
+def test_instances_have_sizes_that_just_fit_and_the_next_above() -> None:
+    lists = [value for value in instances({"type": "array", "items": {"const": 1}, "maxItems": 7}) if isinstance(value, list)]
+    texts = [value for value in instances({"type": "string", "maxLength": 7}) if isinstance(value, str)]
+    assert {len(value) for value in lists} >= {7, 8}
+    assert {len(value) for value in texts} >= {7, 8}
+
+
 def test_nearly_all_that_is_refuted_has_a_witness() -> None:
     found = {"no": 0, "unknown": 0}
     for seed in range(600):

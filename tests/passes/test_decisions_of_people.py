@@ -55,6 +55,8 @@ UNSHOWN = {
     "until it is approved": "const l = repeat { const d = Draft(prompt, previous.ok.comment); "
     + ASKED
     + '{ d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
+    "another part of the round before": "const l = repeat { const ok = «Approve_User(previous.c.fine)»; "
+    "const c = Check_Activity(prompt); " + DRAFT + '{ d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
     "each in a do": "const d = do { Draft(prompt) }; const ok = do { «Approve_User(prompt)» }; do { "
     + YES
     + "{ do { Send_Activity(d) } } }",
@@ -82,6 +84,9 @@ SHOWN = {
     '{ d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
     "to another person first": DRAFT
     + "const one = Approve_User(d); const ok = Sign_User(one); when ok.signed { Send_Activity(d) }",
+    "a part of the draft of the round before": "const l = repeat { const ok = Approve_User(previous.d.text); "
+    + DRAFT
+    + '{ d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
     "something else that is sent": PEOPLE
     + "const d = Draft(p); const ok = Approve_User(p); "
     + YES

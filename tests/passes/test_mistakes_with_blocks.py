@@ -16,6 +16,7 @@ VIBES = {
     "Write": an_object(letter=TEXT),
     "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
     "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
+    "Noted_Mixin": an_object(note=TEXT, default={}),
     "Send_Activity": an_object(id=TEXT),
     "Search_Activity": an_object(query=TEXT, output=an_object(items={"type": "array", "items": TEXT})),
     "Weather_Activity": an_object(city=TEXT, output=TEXT),
@@ -190,6 +191,9 @@ MISTAKES = [
     ('Fail(message «=» "x")', "equals-for-colon", ""),
     ("Act(prompt, { plan: Plan(Search_Activity, «Search_Activity») })", "repeated-name", ""),
     ("Act(prompt, { plan: Plan(«Confirm_User») })", "not-for-plans", ""),
+    # what holds a call that is wrong is not judged by what is left of that call
+    (PEOPLE + "Noted_Mixin(Search_Activity({ query: «OneOf(p.names)» }))", "misplaced-plan", "of the model or a person"),
+    (PEOPLE + "Noted_Mixin(Search_Activity({ «const»: p }))", "reserved-name", ""),
     (PEOPLE + "each i in «2.5» { Draft(p) }", "bad-bound", ""),
     (PEOPLE + "each i in «1..3» { Draft(p) }", "bad-number", ""),
 ]

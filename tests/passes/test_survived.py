@@ -13,6 +13,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.jsontext import dumps
 from instrc.passes.compose.objects import admits_objects
+from instrc.problems.programs import UnchosenExport
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.vibes.registry import Registry
@@ -31,6 +32,8 @@ VIBES: dict[str, Any] = {
     "Get_Activity": an_object(id=TEXT),
     "Ask_User": an_object(answer=TEXT),
     "Slot": an_object(part={}),
+    "Noted_Mixin": {"type": "object", "properties": {"note": TEXT, "default": {}}},
+    "Rated_Mixin": {"type": "object", "properties": {"default": {}, "rate": TEXT}},
     "Closed": an_object(part={"type": "object", "additionalProperties": False}),
     "Own": an_object(part=an_object(b={"type": "integer"})),
     "Base": an_object(x=TEXT),
@@ -42,6 +45,7 @@ VIBES: dict[str, Any] = {
 def folder(tmp_path: Path) -> Path:
     for name, schema in VIBES.items():
         (tmp_path / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    (tmp_path / "pair.aug").write_text("input of;\n{ a: A(of), b: B(of) }", encoding="utf-8")
     (tmp_path / "team.aug").write_text("input of;\nB(of)", encoding="utf-8")
     return tmp_path
 
@@ -268,3 +272,42 @@ def test_a_block_that_reads_nothing_of_its_pipe_is_told_of_at_its_word(piped: st
     assert problems(text % "Slot", folder) == []
     [problem] = problems(text % "Slot(c)", folder)
     assert (problem.name, problem.at and problem.at.text) == ("unread-pipe", "when")
+
+
+PAIR = "{ a: A(prompt), b: B(prompt) }"
+PLACES = {"alone": "%s", "under a key": "{ key: %s }", "in a slot": "Slot(prompt, { part: %s })"}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize(
+    "given",
+    ["aug:pair({ of: prompt })", "pair", "aug:again(prompt)"],
+    ids=["a called program", "by a name", "a program that calls another"],
+)
+def test_a_mixin_is_put_around_an_object_whoever_gives_it(folder: Path, place: str, given: str) -> None:
+    (folder / "again.aug").write_text("aug:pair({ of: prompt })", encoding="utf-8")
+    before = "const pair = aug:pair({ of: prompt }); " if given == "pair" else ""
+    written = compiled(place % f"Noted_Mixin({{ default: {PAIR} }})", folder)
+    assert compiled(before + place % f"Noted_Mixin({given})", folder).documents["tool"] == written.documents["tool"]
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_of_two_mixins_around_an_object_neither_is_lost(folder: Path, place: str) -> None:
+    tool = compiled(place % f"Noted_Mixin(Rated_Mixin({{ default: {PAIR} }}))", folder).documents["tool"]
+    found = next(iter(tool["properties"].values())) if place != "%s" else tool
+    if place == PLACES["in a slot"]:
+        found = tool["properties"]["part"]
+    assert list(found["properties"]) == ["note", "a", "b", "rate"]
+
+
+@pytest.mark.parametrize("member", ["step", "kind", "code", "message"])
+def test_what_an_error_tells_has_its_type(folder: Path, member: str) -> None:
+    text = f"try {{ Get_Activity(prompt) }} else {{ when error.{member} is 1 {{ A(error) }} }}"
+    assert [problem.name for problem in problems(text, folder)] == ["never-true"]
+
+
+def test_expressions_that_stand_alone_are_numbered_by_their_place(folder: Path) -> None:
+    (folder / "three.aug").write_text("A(prompt);\nconst b = B(prompt);\nGet_Activity(b)", encoding="utf-8")
+    [problem] = problems("aug:three(prompt)", folder)
+    assert isinstance(problem, UnchosenExport)
+    assert problem.known == ("(1)", "(3)")

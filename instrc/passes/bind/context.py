@@ -36,6 +36,8 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
     key: str | None = None
     """The key that braces give to it."""
+    filling: bool = False
+    """It is what a mixin is put around: the key is that of a call here, or of the mixin with an object, but not of the object."""
     placing: bool = False
     """An object here stands in an artefact: its constants become properties."""
     exported: bool = False

@@ -74,7 +74,7 @@ def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -
         return ()
     excluded = _needed_first(brackets.barriers | brackets.piped, steps, min(brackets.written))
     units: dict[int, Unit] = {}
-    for number in sorted(brackets.written):
+    for number in brackets.written:
         if number in brackets.inner:
             unit = brackets.inner[number].unit
             members = numbers((unit,))

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.ir.fusion import Application, Instruction, Slot
 from instrc.ir.reads import Constant
-from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
+from instrc.ir.surface import Field, Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
@@ -41,7 +41,7 @@ def mix(
     fields = _fields(written)
     value: Value | None = None
     if filling is not None:
-        value = yield ev.value(filling, _unkeyed(ev, filling, within))
+        value = yield ev.value(filling, replace(within, filling=True))
         if value is None:
             return None
     keys = Keys.within(context.keys)
@@ -56,7 +56,7 @@ def mix(
                 ev.report.add(problems.calls.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = expression
-            value = yield ev.value(expression, _unkeyed(ev, expression, within))
+            value = yield ev.value(expression, replace(within, filling=True))
             if value is None:
                 return None
         elif is_choice(ev, expression, within):
@@ -90,7 +90,7 @@ def _put_around(
     if not taken:
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
         return None
-    if whole and context.key not in {None, PRIVATE}:
+    if whole and not context.filling and context.key not in {None, PRIVATE}:
         return braces.under_key(ev, braces.take(ev, taken, brackets, context, span, ()), context, span)
     if context.brackets is not None:
         brackets.hand_to(context.brackets)
@@ -136,16 +136,3 @@ def _stands_before(name: str, schema: Json) -> bool:
     """Tell whether a property of a mixin stands before what is put into it."""
     names = list(properties_of(schema, ()))
     return "default" not in names or name not in names or names.index(name) < names.index("default")
-
-
-def _unkeyed(ev: Evaluation, filling: Expression, context: EvaluationContext) -> EvaluationContext:
-    """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
-    scope = context.scope
-    while isinstance(filling, Annotated | Name):
-        if isinstance(filling, Annotated):
-            filling = filling.value
-        elif (found := scope.find(filling.text)) and context.find(filling.text) is None and not ev.ends.is_circular(found):
-            filling, scope = found.binding.value, found.scope
-        else:
-            break
-    return replace(context, key=None) if isinstance(filling, Object) else context

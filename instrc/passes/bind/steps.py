@@ -206,16 +206,12 @@ class Steps:
 
     def _wrap(self, number: int, application: Application, brackets: Brackets) -> Taken:
         step = self.table[number]
-        content = step.content
-        if isinstance(content, Fusion):
-            content = replace(content, mixins=(*content.mixins, application))
-            self.table[number] = replace(
-                step,
-                content=content,
-                reads=tuple(
-                    dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))
-                ),
-            )
+        assert isinstance(step.content, Fusion)  # what else a mixin is put around is an object
+        self.table[number] = replace(
+            step,
+            content=replace(step.content, mixins=(*step.content.mixins, application)),
+            reads=tuple(dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))),
+        )
         depth = brackets.inner[number].depth if number in brackets.inner else 0
         return Taken(number, depth + 1)
 

@@ -155,8 +155,8 @@ class _Search:
         for node, each in enumerate(reads):
             for need in set(each):
                 self.readers[need].append(node)
-        self.height = [0 if executor == BLOCK else 1 for executor in executors]
-        """How many chunks there are at least from a node's own on, blocks not counted."""
+        self.height = [1] * len(executors)
+        """How many chunks there are at least from a node's own on, blocks, for each of which a step waits, not counted."""
         for node in range(len(executors) - 1, -1, -1):
             for reader in self.readers[node]:
                 change = 0 if executors[node] in (executors[reader], BLOCK) else 1
