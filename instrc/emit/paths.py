@@ -11,6 +11,7 @@ from instrc.ir.graph import Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.plan import Plan
 from instrc.ir.reads import Constant, Listed, Named, Read, Segment, Value
+from instrc.ir.rounds import Rounds, bodies_of
 from instrc.naming import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
@@ -37,7 +38,7 @@ class Paths:
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
         }
-        self._listed = graph.listed_rounds()
+        self._found = Rounds(bodies_of(graph))
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
@@ -65,28 +66,41 @@ class Paths:
             case str(name):
                 return (suffixed(name, item), *path.tail)
             case Local(block, _, "item", name):
-                listed = self._listed.get(block) if path.tail else None
-                tail = path.tail if listed is None else self._path_into_round(listed, path.tail, item)
-                return (self.plan.elements.get(block, name), *tail)
-            case Local(block, _, "previous", name) if path.tail:
-                return (name, *self._path_into_round(self._rounds[block], path.tail, item))
+                return (self.plan.elements.get(block, name), *self._tail(path, item))
             case Local(_, _, _, name):
-                return (name, *path.tail)
+                return (name, *self._tail(path, item))
             case number:
-                tail = path.tail or (("output",) if self.steps[number].output else ())
+                tail = self._tail(path, item) or (("output",) if self.steps[number].output else ())
                 return (suffixed(self.plan.keys[number], item), *tail)
 
-    def _path_into_round(self, block: Repeat, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
-        """Return the way to what a name of a block had in another round: a member of what one of its steps gave."""
+    def _tail(self, path: Path, item: int | None) -> tuple[str, ...]:
+        """Return the members of a path; names of rounds become the keys of what has them."""
+        if not self._rounds:
+            return path.tail
+        found: list[str] = []
+        place = 0
+        while place < len(path.tail):
+            body = self._found.body_of(Path(path.origin, path.tail[:place]))
+            if body is None:
+                found.append(path.tail[place])
+                place += 1
+                continue
+            way, rest = self._path_into_round(self._rounds[body], path.tail[place:], item)
+            found += way
+            place = len(path.tail) - len(rest)
+        return tuple(found)
+
+    def _path_into_round(self, block: Repeat, tail: tuple[str, ...], item: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the way to what a name of a block had in another round, a member of what one of its steps gave; and the rest."""
         reading: Reading | None = dict(block.names).get(tail[0])
         rest = tail[1:]
         while isinstance(reading, ObjectReading) and rest:
             reading, rest = dict(reading.members).get(rest[0]), rest[1:]
         if not isinstance(reading, Path):
-            return tail
+            return tail, ()
         if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):
             rest = rest[1:]
-        return (*self.segments(reading, item), *rest)
+        return self.segments(reading, item), rest
 
     def references(self, reads: Iterable[Path], item: int | None) -> tuple[Read, ...]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.

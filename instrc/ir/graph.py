@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from instrc.ir.blocks import Content, Each, Repeat, regions_of
+from instrc.ir.blocks import Content
 from instrc.ir.fusion import Argument, StepObject, Unit
-from instrc.ir.paths import Local, Path, Reading
+from instrc.ir.paths import Path, Reading
 from instrc.jsonvalue import Json
 from instrc.source import Span
 
@@ -104,17 +104,6 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     def blocks(self) -> list[Step]:
         """Return the steps that are blocks, in evaluation order."""
         return [step for step in self.steps.values() if step.executor == "block"]
-
-    def listed_rounds(self) -> dict[int, Repeat]:
-        """Return by the body of each block that goes through `rounds` the `repeat` whose rounds these are."""
-        blocks = [step.content for step in self.blocks()]
-        repeats = {region.number: each for each in blocks if isinstance(each, Repeat) for region in regions_of(each)}
-        return {
-            each.body.number: repeats[each.source.origin.block]
-            for each in blocks
-            if isinstance(each, Each | Repeat) and isinstance(each.source, Path) and not each.source.tail
-            if isinstance(each.source.origin, Local) and each.source.origin.kind == "rounds"
-        }
 
     @property
     def has_flow(self) -> bool:

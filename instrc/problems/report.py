@@ -71,9 +71,21 @@ def _without_echoes(problems: list[Problem]) -> list[Problem]:
         joined = not {"allOf", "$ref"}.isdisjoint(problem.words)  # type: ignore[attr-defined]  # facts of this class alone
         if joined and problem.at and problem.at.source in sources:
             left_out.add(id(problem))
+    refused = [
+        problem.at for name in _REFUSALS for problem in by_name.get(name, ()) if problem.at and problem.severity == "error"
+    ]
+    for problem in by_name.get("unsatisfiable", ()):
+        if any(
+            problem.at and problem.at.source is at.source and problem.at.start < at.end and at.start < problem.at.end
+            for at in refused
+        ):
+            left_out.add(id(problem))
+    errors = {(each.at.source, each.at.start) for each in problems if each.at and each.severity == "error"}
     for problem in by_name.get("missing-separator", ()):
         before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
         if any(at and at.source is name.source and at.start == name.start for name in unknown):
+            left_out.add(id(problem))
+        if at and (at.source, at.start) in errors:
             left_out.add(id(problem))
         if before in unknown:
             left_out |= {id(problem), *(id(each) for each in by_name["unknown-name"] if each.at == at)}
@@ -88,12 +100,16 @@ def _is_read_wrongly(unused: Problem, problems: list[Problem]) -> bool:
     for problem in problems:
         if problem.severity != "error" or problem.at is None or problem.at.source is not unused.at.source:
             continue
-        if word in getattr(problem, "nearest", ()) or re.search(rf"(?<!\w){re.escape(word)}(?!\w)", problem.at.text):
+        if word in getattr(problem, "nearest", ()) or re.search(
+            rf"(?<!\w){re.escape(word)}(?!\w)", problem.at.text, re.IGNORECASE
+        ):
             return True
     return False
 
 
-_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema"})
+_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable"})
+_REFUSALS = ("closed-away", "contradiction", "impossible-schema")
+"""Problems that show what leaves nothing to satisfy a schema."""
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

@@ -46,6 +46,11 @@ UNSHOWN = {
     "the answer is given to the activity": DRAFT + ASKED + "Send_Activity({ ok, d })",
     "a yes or no": DRAFT + "const ok = «Sign_User(prompt)»; when ok.signed { Send_Activity(d) }",
     "in a when": "const c = Check_Activity(prompt); when c.fine { " + DRAFT + ASKED + SENT + " }",
+    "twice for one answer": DRAFT + ASKED + "do { " + SENT + "; " + YES + "{ do { Queue_Activity(d) } } }",
+    "twice, once for a second answer as well": DRAFT
+    + ASKED
+    + YES
+    + "{ Send_Activity(d); when ok.comment @ { minLength: 1 } { Queue_Activity(d) } }",
     "in an each": PEOPLE + "each n in p.names { const d = Draft(n); const ok = «Approve_User(n)»; " + SENT + " }",
     "a mail to each": PEOPLE
     + "const d = Draft(p); const ok = «Approve_User(p)»; "
@@ -105,6 +110,15 @@ NO_DECISION = {
     "something unsaid beside the decision": DRAFT + APPROVED.replace("Approve", "Mark") + SENT,
     "a remark is asked for": DRAFT + "const a = Approve_User(prompt); when a.comment @ { minLength: 1 } { Send_Activity(d) }",
     "one of two ways": DRAFT + APPROVED + SENT + " else { Queue_Activity(d) }",
+    "one of two ways, in a block of its own each": DRAFT
+    + APPROVED
+    + "do { "
+    + SENT
+    + '; do { when ok.verdict is "no" { do { Queue_Activity(d) } } } }',
+    "one of two ways, inside another question": DRAFT
+    + APPROVED
+    + YES
+    + "{ when prompt is 1 { Send_Activity(d) } } else { do { Queue_Activity(d) } }",
     "made after the decision": APPROVED + YES + "{ Send_Activity(Draft(prompt)) }",
     "made from the decision": APPROVED + "const d = Draft(ok); " + SENT,
     "made anew after the decision": DRAFT + APPROVED + YES + "{ Send_Activity(Polish(d)) }",

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.ir.graph import Reached
 from instrc.ir.paths import Local, Path
-from instrc.ir.surface import Access, Name, Object, Segment
+from instrc.ir.surface import Access, Expression, Name, Object, Segment
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
-from instrc.passes.bind.scopes import Definition
+from instrc.passes.bind.scopes import Definition, Scope, is_value
 from instrc.passes.bind.suggestions import similar_values
 from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
@@ -36,8 +37,8 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
     for segment in written.members:
         if value is None:
             return None
-        value = member(ev, value, segment, context)
-    return value
+        value = member(ev, value, segment)
+    return _expanded(ev, value, written.members[-1]) if isinstance(value, Result) else value
 
 
 def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
@@ -58,7 +59,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     return None
 
 
-def member(ev: Evaluation, value: Value, segment: Segment, context: EvaluationContext) -> Value | None:
+def member(ev: Evaluation, value: Value, segment: Segment) -> Value | None:
     """Return a member of a value."""
     match value:
         case Members(fields):
@@ -68,8 +69,9 @@ def member(ev: Evaluation, value: Value, segment: Segment, context: EvaluationCo
             _unknown(ev, segment, tuple(known))
             return None
         case Result(Path(origin, tail)):
-            if isinstance(origin, Local) and origin.kind == "previous" and not tail:
-                return _of_previous(ev, origin, segment, context)
+            first = isinstance(origin, Local) and origin.kind == "previous" and not tail
+            if first and (home := ev.rounds.home_of(value.path)) is not None:
+                return _of_round(ev, value.path, home, segment)
             if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
                 tail = ("output",)
                 if segment.text == "output":
@@ -77,23 +79,78 @@ def member(ev: Evaluation, value: Value, segment: Segment, context: EvaluationCo
             return _reached(ev, Path(origin, (*tail, segment.text)), segment)
         case Inner():
             return value
-        case Data():
+        case Data(constant, given):
+            if given and isinstance(constant, dict):  # it may be left out, as any member of an input
+                return Data(constant.get(segment.text), f"{given}.{segment.text}")
             _unknown(ev, segment, ())
     return None
 
 
-def _of_previous(ev: Evaluation, origin: Local, segment: Segment, context: EvaluationContext) -> Value | None:
-    """Return the value that a name of the block had in the round before."""
-    home = next(scope for scope in context.scope.outwards() if scope.region == origin.block)
+def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Value | None:
+    """Return the value that a name of a body had in another round; `path` leads to that round."""
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
     if segment.text not in known:
         _unknown(ev, segment, known)
         return None
-    stands_for, _ = ev.ends.end(home.locals[segment.text].value, home)
-    if isinstance(stands_for, Object) and stands_for.fields:  # an object of values stands for its members
-        fields = tuple((field.key, _reached(ev, Path(origin, (segment.text, field.key)), segment)) for field in stands_for.fields)
-        return Members(fields, len(fields))
-    return _reached(ev, Path(origin, (segment.text,)), segment)
+    named = Path(path.origin, (*path.tail, segment.text))
+    return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
+
+
+def _expanded(ev: Evaluation, value: Result, segment: Segment) -> Value:
+    """Return what a path gives: where it ends at an object of values of another round, the members of that."""
+    origin, tail = value.path.origin, value.path.tail
+    for place in range(len(tail)):
+        home = ev.rounds.home_of(Path(origin, tail[:place]))
+        if home is not None and tail[place] in home.locals:
+            before = len(ev.accesses)
+            whole = _handed(ev, Path(origin, tail[: place + 1]), home.locals[tail[place]].value, home, None, segment)
+            for name in tail[place + 1 :]:
+                whole = dict(whole.fields).get(name, value) if isinstance(whole, Members) else value
+            if isinstance(whole, Members | Data):
+                return whole
+            del ev.accesses[before:]
+    return value
+
+
+def _handed(
+    ev: Evaluation, path: Path, expression: Expression, scope: Scope, within: frozenset[str] | None, segment: Segment
+) -> Value:
+    """Return what an expression gave in another round: an object of values stands for its members, a literal for itself.
+
+    `within` are the keys before it in the braces that it stands in; `None` for a name of the body.
+    """
+    keys = within or frozenset()
+    end, home = (expression, scope) if _is_key(expression, keys) else ev.ends.end(expression, scope)
+    if is_data(end) and not isinstance(end, Object):
+        return Data(data_of(ev, end))
+    if not isinstance(end, Object) or not end.fields or (within is not None and _is_step(end, home, keys)):
+        return _reached(ev, path, segment)
+    before = keys if end is expression else frozenset[str]()
+    fields: list[tuple[str, Value]] = []
+    for field in end.fields:
+        content = field.value or Name(field.key, field.key_span)
+        fields.append((field.key, _handed(ev, Path(path.origin, (*path.tail, field.key)), content, home, before, segment)))
+        before |= {field.key}
+    return Members(tuple(fields), sum(each.size if isinstance(each, Members) else 1 for _, each in fields))
+
+
+def _is_key(expression: Expression, keys: frozenset[str]) -> bool:
+    return isinstance(expression, Name) and expression.text in keys
+
+
+def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
+    """Tell whether an object under a key is a step as a whole: calls stand in it, and nothing that it only reads."""
+    calls = False
+    for field in written.fields:
+        content = field.value or Name(field.key, field.key_span)
+        reads = isinstance(content, Access) and isinstance(content.base, Name)
+        if isinstance(content, Name):
+            reads = content.text in keys or is_value(content.text, scope)
+        if reads or (isinstance(content, Object) and not is_data(content) and not _is_step(content, scope, keys)):
+            return False
+        calls = calls or not is_data(content)
+        keys |= {field.key}
+    return calls
 
 
 def _reached(ev: Evaluation, path: Path, segment: Segment) -> Result:

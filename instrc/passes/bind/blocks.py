@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir import blocks, surface
-from instrc.ir.blocks import Test, regions_of, word_of
+from instrc.ir.blocks import Region, Test, regions_of, word_of
 from instrc.ir.graph import Step
 from instrc.ir.paths import Given, Path
+from instrc.ir.reads import Constant
 from instrc.ir.surface import Access, Literal, Name
 from instrc.passes.bind.block_reads import hands_over, reads_of_block, refuse_hidden
 from instrc.passes.bind.bodies import read_body
-from instrc.passes.bind.conditions import condition, read
+from instrc.passes.bind.conditions import asked, read
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import PRIVATE
@@ -84,18 +85,33 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
 def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
     branches: list[blocks.Branch] = []
     reads: list[Path] = []
+    otherwise = written.otherwise
+    complete = True
     for each in written.branches:
-        tests = yield condition(ev, each.condition, context)
+        question = yield asked(ev, each.condition, context)
+        if question is not None and question.holds:
+            otherwise = each.body  # whatever comes after it is never reached
+            break
+        if question is not None and not question.tests:
+            continue
         body = (yield read_body(ev, each.body, context, {})).region
-        if tests is not None and body is not None:
-            branches.append(blocks.Branch(tests, body))
-            reads += [test.path for test in tests]
-    if written.otherwise is not None:
-        body = (yield read_body(ev, written.otherwise, context, {})).region
-        if body is not None:
-            branches.append(blocks.Branch((), body))
-    if len(branches) < len(written.branches) + (written.otherwise is not None):
+        if question is None or body is None:
+            complete = False
+        else:
+            branches.append(blocks.Branch(question.tests, body))
+            reads += [test.path for test in question.tests]
+    if otherwise is not None:
+        body = (yield read_body(ev, otherwise, context, {})).region
+        if body is None:
+            return None
+        if not branches:
+            return blocks.Do(body), (ev.steps.identity(body),), ()
+        branches.append(blocks.Branch((), body))
+    if not complete:
         return None
+    if not branches:
+        body = Region(ev.steps.regions.open(context.region), (), Constant(None), written.span)
+        return blocks.Do(body), (ev.steps.identity(body),), ()
     signs = tuple((_tests(ev, each.condition), ev.steps.identity(each.body)) for each in branches)
     return blocks.When(tuple(branches)), signs, tuple(reads)
 
@@ -103,7 +119,7 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound_number(ev, written.most, MOST_ELEMENTS)
     source = yield _elements(ev, written.source, context)
-    body = (yield read_body(ev, written.body, context, {written.name.text: "item"})).region
+    body = (yield read_body(ev, written.body, context, {written.name.text: "item"}, over=source)).region
     if most is None or source is None or body is None:
         return None
     most = max(most, source) if isinstance(source, int) else most
@@ -123,11 +139,11 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     source = None if written.source is None else (yield read(ev, written.source, context))
     names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
-    said = yield read_body(ev, written.body, context, names, written.until, keeps=True)
+    said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
     body, tests, kept = said.region, said.tests, said.names
     otherwise = None
     if written.otherwise is not None:
-        otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"})).region
+        otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number)).region
     if most is None or keep is None or body is None or (written.source is not None and source is None):
         return None
     if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):

@@ -25,6 +25,8 @@ DEEPEST_VALUE = 100
 class ReadBody(Struct, frozen=True):
     """A body, the tests that end its rounds, and what its names stand for; `None` for what has a mistake or is not there."""
 
+    number: int
+    """The number of the region."""
     region: Region | None
     tests: tuple[Test, ...] | None
     names: tuple[tuple[str, Reading], ...]
@@ -38,9 +40,19 @@ def read_body(
     until: surface.Condition | None = None,
     *,
     keeps: bool = False,
+    over: Path | int | None = None,
+    after: int | None = None,
 ) -> Task[ReadBody]:
-    """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well."""
+    """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well.
+
+    It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
+    """
     scope = _scope(ev, written, context, given)
+    if isinstance(over, Path):
+        ev.rounds.lists[scope.region] = over
+    if "rounds" in given:
+        ev.rounds.bodies[scope.region] = scope.region if after is None else after
+        ev.rounds.homes[scope.region] = scope
     inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
     complete = True
     read_names = context.scope.program.survey.read[written.span.start]
@@ -65,17 +77,17 @@ def read_body(
                     kept.append((name, reading))
     if value is not None and depth_of(value) > DEEPEST_VALUE:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
-        return ReadBody(None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, tuple(kept))
     if value is not None and names_const(value):
         ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
-        return ReadBody(None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, tuple(kept))
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
         ev.report.add(problems.misplaced.MisplacedData(at=written.value.span))
     if reading is None or not complete:
-        return ReadBody(None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, tuple(kept))
     region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
-    return ReadBody(region, tests, tuple(kept))
+    return ReadBody(scope.region, region, tests, tuple(kept))
 
 
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:

@@ -9,11 +9,12 @@ from instrc.ir.fusion import StepObject, Unit
 from instrc.ir.graph import NO_TIMING
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
-from instrc.ir.surface import Name, Object
+from instrc.ir.surface import Expression, Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets, numbers
+from instrc.passes.bind.literals import is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import Steps
@@ -70,14 +71,41 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
 
 
 def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
-    """Evaluate an object under a key: one step with the steps of the object inside."""
+    """Evaluate an object under a key: one step with the steps of the object inside, beside what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
-    filled = yield block(ev, written, within, brackets, context.annotations)
+    calls = context.placing or any(not is_data(each) and not is_reference(ev, each, context) for each in _contents(written))
+    filled = yield block(ev, written, within, brackets, context.annotations, placing=calls)
     if filled is None:
         return None
     content, value = filled
-    return under_key(ev, content, context, written.span) if content.units else value
+    if not content.units:
+        return value
+    step = under_key(ev, content, context, written.span)
+    return _beside(ev, value, step, set(numbers(content.units))) if isinstance(value, Members) else step
+
+
+def _contents(written: Object) -> list[Expression]:
+    return [field.value or Name(field.key, field.key_span) for field in written.fields]
+
+
+def _beside(ev: Evaluation, value: Members, step: Result, inside: set[int]) -> Value:
+    """Return the value of an object that has become a step: where it reads something else as well, each of its members."""
+
+    def within(name: str, each: Value) -> Value:
+        match each:
+            case Members(fields, size):
+                return Members(tuple((key, within(key, member)) for key, member in fields), size)
+            case Result(Path(int(origin), tail)) if origin in inside:
+                return Result(Path(step.path.origin, (ev.steps.table[origin].key or name, *tail)))
+            case Data():
+                return Result(Path(step.path.origin, (name,)))
+            case _:
+                return each
+
+    fields = tuple((name, within(name, each)) for name, each in value.fields)
+    whole = all(each == Result(Path(step.path.origin, (name,))) for name, each in fields)
+    return step if whole else Members(fields, value.size)
 
 
 def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> Result:
@@ -89,10 +117,16 @@ def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, spa
 
 
 def block(
-    ev: Evaluation, written: Object, context: EvaluationContext, brackets: Brackets, annotations: tuple[Json, ...]
+    ev: Evaluation,
+    written: Object,
+    context: EvaluationContext,
+    brackets: Brackets,
+    annotations: tuple[Json, ...],
+    *,
+    placing: bool = True,
 ) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield members(ev, written, replace(context.given_to(brackets), placing=True))
+    value = yield members(ev, written, replace(context.given_to(brackets), placing=placing))
     if value is None:
         return None
     return take(ev, ev.steps.fill(brackets, context), brackets, context, written.span, annotations), value

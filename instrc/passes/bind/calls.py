@@ -10,6 +10,8 @@ from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.passes.bind.choices import choice, is_choice
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -38,7 +40,11 @@ def call(
         return None
     properties = properties_of(schema, context.annotations)
     kind = instruction.kind
+    if not given.has_value:
+        ev.reads_pipe(context)
+        given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
     if kind == "model" and not all(isinstance(argument.value, Path) for argument in given.arguments):
+        context = replace(context, annotations=(*context.annotations, *_told(given, properties)))
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
                 name = argument.label or ""
@@ -46,9 +52,6 @@ def call(
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
     if given.slots and not check_slots(ev, instruction, schema, given.slots, context.annotations):
         return None
-    if not given.has_value:
-        ev.reads_pipe(context)
-        given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
     if kind == "server" and not context.by_hand:
         _prepare(ev, instruction, given, span, context)
     executor = "server" if kind == "server" else "user" if kind == "user" else "model"
@@ -69,6 +72,26 @@ def call(
         chosen=tuple(given.chosen),
     )
     return Result(Path(number))
+
+
+def _told(given: Given, properties: dict[str, None]) -> list[Json]:
+    """Take the constants that a model is to read out of the arguments, and return what tells it of them.
+
+    What is called with a literal reads it as it would read a result; where it has a property of that name, it is that.
+    """
+    told = {
+        place: name
+        for place, name in given.constants.items()
+        if given.arguments[place].label is None or given.arguments[place].label not in properties
+    }
+    texts = []
+    for place, name in told.items():
+        value = given.arguments[place].value
+        if isinstance(value, Constant):
+            texts.append(f"{name}: {dumps(value.value, indent=False)}")
+    given.arguments = [each for place, each in enumerate(given.arguments) if place not in told]
+    given.constants = {}
+    return [{"description": text} for text in texts]
 
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
@@ -115,6 +138,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
                 return
     schema = ev.flat(preparation, span)
     known = properties_of(schema, ())
+    told = tuple(_told(given, known))
     kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
     fused = [
         ev.steps.identities.slot(each.label or "", each.value, span)
@@ -127,7 +151,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
         stem=preparation.stem,
         executor="model",
         output=output,
-        content=Fusion(preparation, tuple(fused), (), (), span),
+        content=Fusion(preparation, tuple(fused), told, (), span),
         arguments=tuple(each for each in given.arguments if isinstance(each.value, Path)),
         reads=given.reads(),
         activity=preparation.name if output else None,
@@ -155,7 +179,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
             value = yield ev.value(each.value, inside)
             if value is None:
                 given.complete = False
-            elif isinstance(value, Data) and each.label is None:
+            elif isinstance(value, Data) and each.label is None and not value.given:
                 ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=instruction is FAIL))
                 given.complete = False
             else:

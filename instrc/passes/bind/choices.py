@@ -14,12 +14,13 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import pascal
 from instrc.passes.bind import programs
 from instrc.passes.bind.addresses import address_from
+from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import Given
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe, meaning
 from instrc.passes.bind.names import Called, Program, Special
-from instrc.passes.bind.values import Result
+from instrc.passes.bind.values import Data, Result
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
@@ -73,6 +74,8 @@ def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given
         return None
     written = call.arguments[0].value
     value = yield ev.value(written, context.inside())
+    if isinstance(value, Data) and value.given:
+        value = Result(path_of_constant(ev, value, context, written.span))
     if not isinstance(value, Result):
         if value is not None:
             ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))

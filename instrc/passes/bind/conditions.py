@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from instrc import problems
 from instrc.ir.blocks import Test
 from instrc.ir.paths import Path
@@ -9,11 +11,13 @@ from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access, subject
+from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.values import Result
+from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.trampoline import Task
+from instrc.schema.validation import is_valid
 from instrc.schema.vocabulary import SPEAKS_OF
 
 
@@ -28,12 +32,48 @@ def condition(ev: Evaluation, written: Condition, context: EvaluationContext) ->
     return tuple(tests) if len(tests) == len(written.tests) else None
 
 
+class Asked(Struct, frozen=True):
+    """The condition of a branch: what is left to be asked, or that it holds whatever is answered."""
+
+    tests: tuple[Test, ...]
+    holds: bool
+
+
+def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[Asked | None]:
+    """Evaluate the tests of a branch; those about literals that a program is called with are decided here."""
+    tests: list[Test] = []
+    holds = False
+    complete = True
+    for each in written.tests:
+        schema = _schema(ev, each)
+        value = yield _value(ev, each.subject, context)
+        if isinstance(value, Data) and value.given and schema is not None:
+            holds = holds or is_valid(value.value, schema)
+            continue
+        path = _path(ev, value, each.subject, context)
+        if path is None or schema is None:
+            complete = False
+        else:
+            tests.append(Test(path, schema, each.span))
+    return Asked(tuple(tests), holds) if complete else None
+
+
 def read(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
     """Evaluate the path that a condition or a list reads."""
+    value = yield _value(ev, written, context)
+    return _path(ev, value, written, context)
+
+
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Value | None]:
     inside = context.inside()
-    value = yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
+    return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
+
+
+def _path(ev: Evaluation, value: Value | None, written: Name | Access, context: EvaluationContext) -> Path | None:
     if isinstance(value, Result):
         return value.path
+    if isinstance(value, Data) and value.given:
+        return path_of_constant(ev, value, context, written.span)
     if value is not None:
         ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
     return None

@@ -13,6 +13,7 @@ from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.open_rounds import OpenRounds
 from instrc.passes.bind.scopes import Definition, Ends, Scope
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import Value, paths
@@ -48,6 +49,7 @@ class Evaluation:
         self.instructions = instructions
         self.report = report
         self.steps: Steps = Steps(identities, expected)
+        self.rounds: OpenRounds = OpenRounds(self.steps)
         self.accesses: list[Reached] = []
         """The members that paths name."""
         self.carried: set[tuple[int, str]] = set()

@@ -29,6 +29,8 @@ class Given(msgspec.Struct):
     """Lists of which something is chosen."""
     named: dict[str, tuple[Path | Constant, Span]] = msgspec.field(default_factory=dict)
     """The arguments that have a name, and where they are written; members of objects that are read are among them."""
+    constants: dict[int, str] = msgspec.field(default_factory=dict)
+    """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
     checked: int = 0
     """How many arguments have been looked at for names that are given twice."""
 
@@ -43,7 +45,10 @@ class Given(msgspec.Struct):
             case Members(members):
                 for key, member in members:
                     self.add(key if label is None else f"{label}.{key}", member)
-            case Data(constant):
+            case Data(constant, name):
+                if name:
+                    self.constants[len(self.arguments)] = label or name
+                    self.has_value = True
                 self.arguments.append(Argument(label, Constant(constant)))
             case _:
                 self.complete = False

@@ -22,6 +22,8 @@ def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
         ev.note_read(name.text, scope)
         return InputName(name.text)
     if name.text in SPECIAL:
+        if name.text in scope.program.survey.refused:
+            return None
         return Special(name.text)
     return find_instruction(ev, name, scope)
 

@@ -59,12 +59,14 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
     locals_: dict[str, Binding] = {}
     inputs: dict[str, Span | None] = {"prompt": None}
     declared: list[Input] = []
+    refused: set[str] = set()
     for statement in program.statements:
         if not isinstance(statement, Binding | Input):
             continue
         name = statement.name
         if name.text in RESERVED:
             report.add(problems.names.ReservedName(at=name.span, word=name.text))
+            refused.add(name.text)
             continue
         first = inputs.get(name.text) or (locals_[name.text].name.span if name.text in locals_ else None)
         if first is not None:
@@ -78,4 +80,5 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
             locals_[name.text] = statement
     known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
     surveyed = survey(program, known, RESERVED, report)
+    surveyed.refused |= refused
     return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, instructions, calls)

@@ -30,7 +30,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
         if i > 0:
             here = replace(here, piped=value or Inner(), own=True)
         value = yield ev.value(stage, here)
-        if isinstance(value, Data):
+        if isinstance(value, Data) and not (value.given and i < len(stages) - 1):
             ev.report.add(problems.misplaced.MisplacedData(at=stage.span))
             value = None
         complete = complete and value is not None

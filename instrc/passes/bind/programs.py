@@ -22,6 +22,8 @@ from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
+from instrc.schema.evaluation import satisfies
+from instrc.schema.validation import validate
 from instrc.source import Span
 from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
@@ -158,10 +160,10 @@ def _evaluate_arguments(
         value: Value | None = (
             Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
         )
-        if value is None:
+        if value is None or (isinstance(value, Data) and not _accepts(ev, names, name, value, at, callee)):
             complete = False
         else:
-            found[name] = value
+            found[name] = Data(value.value, name) if isinstance(value, Data) else value
     if "prompt" not in found:
         ev.reads_pipe(context)
         found["prompt"] = context.piped if context.piped is not None else Result(Path("prompt"))
@@ -170,6 +172,16 @@ def _evaluate_arguments(
             ev.report.add(problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=name))
             complete = False
     return {name: found[name] for name in inputs} if complete else None
+
+
+def _accepts(ev: Evaluation, names: ProgramNames, name: str, literal: Data, at: Span, callee: str) -> bool:
+    """Tell whether the schema of an input admits a literal."""
+    schema = names.schemas()[name]
+    if satisfies(literal.value, schema) is not False:
+        return True
+    reason = "; ".join(each.message for each in validate(literal.value, schema, most=1))
+    ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
+    return False
 
 
 def _arguments(written: tuple[Argument, ...]) -> list[tuple[str | None, Span, Expression, bool]]:

@@ -43,6 +43,9 @@ class Survey(msgspec.Struct):
     mentioned: set[str] = msgspec.field(default_factory=set)
     """Every bare name that stands in an expression of the program."""
 
+    refused: set[str] = msgspec.field(default_factory=set)
+    """Reserved names that the program tries to define: no use of them is a mistake of its own."""
+
     def defined(self, name: str) -> Span | None:
         """Return where a block defines a name; `None` if none does."""
         return next((names[name].name.span for names in self.locals.values() if name in names), None)
@@ -115,20 +118,23 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
     names: dict[str, Binding] = {}
     for name, span in given:
         if span is not None:
-            _refuse(name, span, visible, reserved, report)
+            _refuse(name, span, visible, reserved, found, report)
         visible.setdefault(name, []).append(_Visible(None, span))
     for statement in body.statements:
         if isinstance(statement, Binding):
             name = statement.name.text
-            if not _refuse(name, statement.name.span, visible, reserved, report):
+            if not _refuse(name, statement.name.span, visible, reserved, found, report):
                 names[name] = statement
                 visible.setdefault(name, []).append(_Visible(start, statement.name.span))
     found.locals[start] = names
 
 
-def _refuse(name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], report: Report) -> bool:
+def _refuse(
+    name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], found: Survey, report: Report
+) -> bool:
     """Report a name that has a meaning already; tell whether it has."""
     if name in reserved:
+        found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
         return True
     if visible.get(name):

@@ -33,6 +33,8 @@ class Data(msgspec.Struct, frozen=True, gc=False):
     """A literal."""
 
     value: Json
+    given: str = ""
+    """The input that it stands for, in a program that is called with it: there it is read like any other value."""
 
 
 class Cut(msgspec.Struct, frozen=True, gc=False):

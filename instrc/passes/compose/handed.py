@@ -8,6 +8,7 @@ from instrc import problems
 from instrc.ir.blocks import Region, Repeat, regions_of, tests_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
+from instrc.ir.rounds import Rounds, bodies_of
 from instrc.passes.bind.holding import numbers
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -19,24 +20,19 @@ def check_handed(graph: Graph, report: Report) -> None:
     rounds = {block.body.number: dict(block.names) for block in blocks}
     bodies = {block.body.number: numbers_in(graph, block.body) for block in blocks}
     written = {access.path: access.span for access in graph.accesses}
-    gone_through = {number: block.body.number for number, block in graph.listed_rounds().items()}
+    if not rounds:
+        return
+    found = Rounds(bodies_of(graph))
     for path, span in _reads(graph):
-        shown = _round_of(path, gone_through)
-        if shown is not None:
+        for place in range(len(path.tail)):
+            shown = found.body_of(Path(path.origin, path.tail[:place]))
+            if shown is None:
+                continue
             names, body = rounds[shown], bodies[shown]
-            if not _is_handed(names.get(path.tail[0]), path.tail[1:], body):
+            if not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
                 known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
                 at = written.get(path, span)
                 report.add(problems.paths.UnknownMember(at=at, word=path.tail[-1], known=known))
-
-
-def _round_of(path: Path, gone_through: dict[int, int]) -> int | None:
-    """Return the body of whose rounds a path leads into one, by a name of that body."""
-    if not isinstance(path.origin, Local) or not path.tail:
-        return None
-    if path.origin.kind == "item":
-        return gone_through.get(path.origin.block)
-    return path.origin.block if path.origin.kind == "previous" else None
 
 
 def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:

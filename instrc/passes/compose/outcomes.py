@@ -13,6 +13,7 @@ from instrc.ir.fusion import StepObject
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
+from instrc.ir.rounds import Rounds, bodies_of
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.programs import OUTCOME_SCHEMAS
 from instrc.passes.compose.planned import RUN_PLAN, tools_of
@@ -45,7 +46,7 @@ class Outcomes:
         for step in graph.blocks():
             if isinstance(step.content, Repeat):
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
-        self._listed = graph.listed_rounds()
+        self._found = Rounds(bodies_of(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
         for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
@@ -87,25 +88,26 @@ class Outcomes:
 
     def find(self, path: Path) -> MemberSchema:
         """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
-        listed = self._listed.get(path.origin.block) if isinstance(path.origin, Local) and path.origin.kind == "item" else None
-        if isinstance(path.origin, Local) and path.origin.kind == "previous" and path.tail:
-            found = MemberSchema(nullable(self._previous(path.origin.block, path.tail[0])))
-            tail = path.tail[1:]
-        elif listed is not None and path.tail:
-            known = tuple(name for name, _ in listed.names)
-            made = path.tail[0] in known
-            found = MemberSchema(self._previous(listed.body.number, path.tail[0])) if made else MemberSchema(None, known)
-            tail = path.tail[1:]
-        else:
-            found = MemberSchema(self.origin(path))
-            tail = self.full(path)
-        for name in tail:
+        found = MemberSchema(self.origin(path))
+        for place, name in enumerate(self.full(path)):
             if found.schema is None:
                 return found
-            optional = found.optional
-            found = member(found.schema, name)
+            body = self._found.body_of(Path(path.origin, path.tail[:place])) if self._rounds else None
+            optional, nothing = found.optional, self._may_be_no_round(path, place, found.schema)
+            if body is None:
+                found = member(found.schema, name)
+            elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
+                made = self._previous(body, name)
+                found = MemberSchema(nullable(made) if nothing else made)
+            else:
+                found = MemberSchema(None, known)
             found = replace(found, optional=found.optional or optional)
         return found
+
+    def _may_be_no_round(self, path: Path, place: int, schema: Json) -> bool:
+        """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
+        first = isinstance(path.origin, Local) and path.origin.kind == "previous" and place == 0
+        return first or satisfies(None, schema) is not False
 
     def may_be_null(self, path: Path) -> bool:
         """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words."""

@@ -53,7 +53,8 @@ def _check(flat: FlatGraph, report: Report) -> None:
         for _, chosen in choices_of(content):
             if isinstance(chosen, Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
-        if step.activity == RUN_PLAN and tools_of(graph, step) is None:
+        reached = all(outcomes.find(path).schema is not None for path in step.reads)  # else that is reported by itself
+        if step.activity == RUN_PLAN and reached and tools_of(graph, step) is None:
             report.add(problems.plan_steps.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)

@@ -7,13 +7,14 @@ where every answer leads to the same result, and where the result is only made a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import msgspec
 
 from instrc.ir.blocks import Test, When, regions_of, tests_of
 from instrc.ir.graph import FlatGraph, Step
 from instrc.ir.paths import Local, Path, reading_paths
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.passes.compose.decisions import is_decision, only_decides
 from instrc.passes.compose.sources import Found, Sources
@@ -57,11 +58,11 @@ class _Search:
         if not candidates:
             return
         after = self._decided()
-        carried: dict[tuple[int, int], set[int]] = {}
-        """The branches of a `when` that carry out a result."""
+        carried: dict[tuple[int, int], set[Hashable]] = {}
+        """The decisions of a person on which a result is carried out: with two, it is one of several ways."""
         for each in candidates:
-            for block, region in self._whens(each.activity):
-                carried.setdefault((block.number, each.result.number), set()).add(region)
+            for person, decision in self._decisions(each.activity):
+                carried.setdefault((person, each.result.number), set()).add(decision)
         found: dict[int, Unshown] = {}
         for each in candidates:
             for number in self._deciders(each, carried):
@@ -111,16 +112,28 @@ class _Search:
                 yield block, region
             region = self.sources.regions.get(block.number)
 
-    def _deciders(self, each: Candidate, carried: dict[tuple[int, int], set[int]]) -> Iterator[int]:
+    def _decisions(self, activity: Step) -> Iterator[tuple[int, Hashable]]:
+        """Yield the people whose decision leads to a step, each with what tells that from their other decisions."""
+        found: dict[int, Hashable] = {}
+        for block, region in self._whens(activity):
+            branches = block.content.branches if isinstance(block.content, When) else ()
+            for number, branch in enumerate(branches):
+                if branch.body.number == region:
+                    asked = tuple((test.path, dumps(test.schema, indent=False)) for test in branch.condition)
+                    for person in self._asked(tests_of(block.content)):
+                        found[person] = asked or (block.number, number)  # the outermost decides
+        yield from found.items()
+
+    def _deciders(self, each: Candidate, carried: dict[tuple[int, int], set[Hashable]]) -> Iterator[int]:
         """Yield the people on whose decision it depends that a result is carried out."""
         for path in each.found.paths:
             if isinstance(path.origin, int) and not path.tail and only_decides(self._answer(path.origin)):
                 yield path.origin
         for loop in each.found.rounds:
             yield from self._asked(loop.until)
-        for block, _ in self._whens(each.activity):
-            if len(carried[block.number, each.result.number]) == 1:
-                yield from self._asked(tests_of(block.content))
+        for person, _ in self._decisions(each.activity):
+            if len(carried[person, each.result.number]) == 1:
+                yield person
 
     def _asked(self, tests: tuple[Test, ...]) -> Iterator[int]:
         """Yield the people whose decision is asked for in conditions."""

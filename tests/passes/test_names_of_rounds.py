@@ -1,0 +1,98 @@
+"""Rounds of a `repeat` are read by the names of its body, wherever blocks pass them on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+VIBES: dict[str, Any] = {
+    name: {"type": "object", "properties": {key: TEXT}, "required": [key]}
+    for name, key in {"Ma": "a", "Mb": "b", "Mc": "c", "Log_Activity": "id"}.items()
+}
+READ = "each r in «» { Mb(r.c.a) }"
+
+
+def compiled(text: str) -> Any:
+    [artefact] = instrc.artefacts(text, vibes=VIBES, report=Report())
+    return artefact.documents["process"]["$defs"]
+
+
+def arguments(text: str, step: str) -> Any:
+    definitions = compiled(text)
+    return next(
+        each["properties"][key]["arguments"]
+        for each in definitions.values()
+        for key in each.get("properties", {})
+        if key.rpartition("_")[2] == step
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "each r in rounds { Mb(r.c.a) };",
+        "const l = rounds; each r in l { Mb(r.c.a) };",
+        "const l = do { rounds }; each r in l { Mb(r.c.a) };",
+        "const l = do { { all: rounds } }; each r in l.all { Mb(r.c.a) };",
+        'const l = when prompt is "x" { rounds } else { do { rounds } }; each r in l { Mb(r.c.a) };',
+        "const l = each r in rounds { r }; each r in l { Mb(r.c.a) };",
+        "const l = each r in rounds { { it: r } }; each r in l { Mb(r.it.c.a) };",
+        "const l = try { rounds } else { rounds }; repeat r in l { Mb(r.c.a) };",
+    ],
+)
+def test_a_list_of_rounds_keeps_their_names(body: str) -> None:
+    text = f'repeat {{ const c = Ma(prompt); {body} c }} until c.a is "x"'
+    path = arguments(text, "mb")
+    assert path.endswith(("r.step1_ma.a", "r_2.step1_ma.a", "r.it.step1_ma.a", "r_2.it.step1_ma.a"))
+
+
+def test_the_round_before_keeps_its_names() -> None:
+    text = 'repeat { const c = Ma(prompt); const p = do { previous }; const d = Mb(p.c.a); c } until c.a is "x"'
+    assert arguments(text, "mb") == "step1_do.step3_ma.a"
+
+
+def test_names_are_kept_in_the_else() -> None:
+    text = 'repeat { const c = Ma(prompt); c } until c.a is "x" else { const l = do { rounds }; each r in l { Mb(r.c.a) } }'
+    assert arguments(text, "mb") == "r.step1_ma.a"
+
+
+@pytest.mark.parametrize("source", ["rounds", "l"])
+def test_a_name_that_no_round_has_is_a_problem(source: str) -> None:
+    text = f'repeat {{ const c = Ma(prompt); const l = do {{ rounds }}; each r in {source} {{ Mb(r.d) }}; c }} until c.a is "x"'
+    with pytest.raises(instrc.CompileError) as raised:
+        compiled(text)
+    [problem] = raised.value.problems
+    assert (problem.name, problem.at and problem.at.text) == ("unknown-member", "d")
+
+
+@pytest.mark.parametrize(
+    ("named", "given"),
+    [
+        ("{ x: c }", {"x": "«».step1_ma"}),
+        ("{ x: c.a, y: { z: c } }", {"x": "«».step1_ma.a", "y.z": "«».step1_ma"}),
+        ('{ x: c, y: { z: c, w: 3 }, v: "lit" }', {"x": "«».step1_ma", "y.z": "«».step1_ma", "y.w": 3, "v": "lit"}),
+        ("{ x: c, y: i }", {"x": "«».step1_ma", "y.x": "«».step1_ma"}),
+        ("{ x: Mc(prompt), y: { z: Mc(c) } }", {"x": "«».x", "y": "«».y"}),
+        ("{ x: c, y: { z: Mc(c), w: c } }", {"x": "«».step1_ma", "y.z": "«».y.z", "y.w": "«».step1_ma"}),
+    ],
+)
+@pytest.mark.parametrize("whole", ["previous", "r"])
+def test_an_object_of_values_stands_for_its_members_in_other_rounds(named: str, given: dict[str, Any], whole: str) -> None:
+    read = "Log_Activity(previous.o)" if whole == "previous" else "each r in rounds { Log_Activity(r.o) }"
+    text = f'repeat {{ const c = Ma(prompt); const i = {{ x: c }}; const o = {named}; Mc(i, o.x); {read}; c }} until c.a is "x"'
+    found = arguments(text, "log")
+    expected = {
+        name: value.replace("«»", whole) if isinstance(value, str) and "«»" in value else {"const": value}
+        for name, value in given.items()
+    }
+    assert found == expected
+
+
+def test_a_member_of_a_nested_object_is_read_in_other_rounds() -> None:
+    text = 'repeat { const c = Ma(prompt); const o = { y: { z: c } }; Log_Activity(previous.o.y.z.a); c } until c.a is "x"'
+    assert arguments(text, "log") == "previous.step1_ma.a"

@@ -1,0 +1,63 @@
+"""Nothing that an object of values holds is lost on the way to who reads it, whatever stands beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+
+VIBES: dict[str, Any] = {
+    name: {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
+    for name, key in {"Ma": "a", "Mb": "b", "Look_Activity": "seen", "Log_Activity": "id"}.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("nested", "given"),
+    [
+        ("{ z: c }", {"y.z": "step1_ma"}),
+        ("{ z: c, w: 3 }", {"y.z": "step1_ma", "y.w": {"const": 3}}),
+        ("{ z: c, w: Mb(c) }", {"y.z": "step1_ma", "y.w": "y.w"}),
+        ("{ z: c.a, w: Mb(c), v: [1] }", {"y.z": "step1_ma.a", "y.w": "y.w", "y.v": "y.v"}),
+        ("{ z: Look_Activity(c), w: Mb(c) }", {"y.z": "z", "y.w": "y.w"}),
+        ("{ z: Ma(c), w: Mb(c) }", {"y": "y"}),
+        ("{ z: { u: c, t: Mb(c) }, w: Mb(c) }", {"y.z.u": "step1_ma", "y.z.t": "y.z.t", "y.w": "y.w"}),
+    ],
+)
+def test_each_member_of_a_nested_object_is_handed_on(nested: str, given: dict[str, Any]) -> None:
+    text = f"const c = Ma(prompt); const o = {{ x: c, y: {nested} }}; do {{ Log_Activity(o) }}"
+    [artefact] = instrc.artefacts(text, vibes=VIBES, report=Report())
+    process = artefact.documents["process"]
+    [step] = [
+        each["properties"]
+        for each in process["$defs"].values()
+        if "step" in str(each) and "log" in str(each) and "activity" in str(each)
+    ][-1:]
+    [arguments] = [each["arguments"] for each in step.values() if each.get("activity") == "Log_Activity"]
+    assert arguments == {"x": "step1_ma", **given}
+
+
+@pytest.mark.parametrize(
+    "nested", ["{ z: c, w: 3 }", "{ z: c, w: Mb(c) }", "{ z: Look_Activity(c), w: Mb(c) }", "{ z: { u: c, t: Mb(c) }, w: c }"]
+)
+def test_each_member_of_a_nested_object_is_there_when_it_runs(nested: str) -> None:
+    text = f"const c = Ma(prompt); const o = {{ x: c, y: {nested} }}; do {{ Log_Activity(o) }}"
+    [artefact] = instrc.artefacts(text, vibes=VIBES, report=Report())
+    seen: list[Any] = []
+
+    def log(given: Any) -> Any:
+        seen.append(given)
+        return {"id": "1"}
+
+    ended = instrc.run(
+        artefact.documents["process"],
+        "p",
+        model="sample",
+        activities={"Log_Activity": log, "Look_Activity": lambda _: {"seen": "s"}},
+    )
+    assert ended.status == "done", ended
+    assert len(seen) == 1
+    assert None not in seen[0].values()
