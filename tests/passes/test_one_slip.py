@@ -1,0 +1,47 @@
+"""One slip is one problem, at the word to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import instrc
+
+TEXT = {"type": "string"}
+
+
+def an_object(**properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+VIBES = {
+    "Draft": an_object(text=TEXT),
+    "Act": an_object(plan={}, answer=TEXT),
+    "Search_Activity": an_object(found=TEXT),
+}
+ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
+
+
+@pytest.mark.parametrize(
+    ("marked", "name"),
+    [
+        ("const «Plan» = Draft; Plan", "reserved-name"),
+        ("do { const «Plan» = Draft; Plan }", "reserved-name"),
+        ("const «OneOf» = Draft; Draft(OneOf(prompt))", "reserved-name"),
+        ("const «Process» = Draft; Process(prompt)", "reserved-name"),
+        ("const «LaunchProcess» = Draft(prompt); Draft(LaunchProcess)", "reserved-name"),
+        ("input «Plan»; Draft(Plan)", "reserved-name"),
+        ("const plan = { a: Draft }; «Plan(prompt)»", "misplaced-plan"),
+        (ACT + "RunPlan_Activity(act.«pln»)", "unknown-member"),
+        (ACT + "«RunPlan_Activity(act.answer)»", "not-a-plan"),
+        ("Draft «prompt»", "nothing-to-do"),
+        (f'repeat {{ {ACT} RunPlan_Activity(act.«pln»); act }} until act.answer is "x"', "unknown-member"),
+    ],
+)
+def test_one_slip_is_one_problem(marked: str, name: str) -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.artefacts(marked.replace("«", "").replace("»", ""), vibes=VIBES)
+    [problem] = raised.value.problems
+    assert (problem.name, problem.at and problem.at.start) == (name, marked.index("«"))
+    assert problem.at.text == marked.partition("«")[2].partition("»")[0]
