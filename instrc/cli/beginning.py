@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from instrc import problems
-from instrc.cli.outputs import write_files
+from instrc.cli.outputs import try_to_write
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
-from instrc.files import reason
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -34,11 +33,7 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
         if path not in replacing and os.path.lexists(path)
     ]
     if not found:
-        try:
-            write_files(formatted_files(files))
-        except OSError as error:
-            place = str(error.filename or next(iter(files)))
-            found.append(problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
+        found += try_to_write(formatted_files(files))
     if not found:
         say_written(files, shape)
     show(found, shape)

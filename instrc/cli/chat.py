@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.outputs import place_of, write_files
+from instrc.cli.outputs import try_to_write
 from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
-from instrc.files import STDIN, reason, unreadable
+from instrc.files import STDIN, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.regular import read_whole
-from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.runtime.session import Session
@@ -93,10 +91,5 @@ def _read(file: Path) -> list[Json]:
 
 
 def _keep(file: Path, session: Session) -> None:
-    try:
-        write_files({file: dumps(session.turns)})
-    except OSError as error:
-        place = place_of(error, file)
-        raise CompileError(
-            [problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error))]
-        ) from None
+    if found := try_to_write({file: dumps(session.turns)}):
+        raise CompileError(found)

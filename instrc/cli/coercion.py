@@ -60,21 +60,23 @@ class _QuickOption(TyperOption):
 
     def process_value(self, ctx: _Private, value: object) -> object:
         """Return the value, or what typer makes of it."""
-        try:
-            made = _quickly(self, value)
-        except ValueError:
-            return super().process_value(ctx, value)
-        return made if self.callback is None else self.callback(ctx, self, made)
+        return _process(self, ctx, value, super().process_value)
 
 
 class _QuickArgument(TyperArgument):
     def process_value(self, ctx: _Private, value: object) -> object:
         """Return the value, or what typer makes of it."""
-        try:
-            made = _quickly(self, value)
-        except ValueError:
-            return super().process_value(ctx, value)
-        return made if self.callback is None else self.callback(ctx, self, made)
+        return _process(self, ctx, value, super().process_value)
+
+
+def _process(
+    parameter: TyperOption | TyperArgument, ctx: _Private, value: object, slowly: Callable[[_Private, object], object]
+) -> object:
+    try:
+        made = _quickly(parameter, value)
+    except ValueError:
+        return slowly(ctx, value)
+    return made if parameter.callback is None else parameter.callback(ctx, parameter, made)
 
 
 def _quickly(parameter: TyperOption | TyperArgument, value: object) -> object:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instrc import problems
 from instrc.cli.documents import Emit, Export, Output, document_to_print, documents_to_write, exports
 from instrc.cli.progress import with_progress
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
-from instrc.files import reason
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -56,7 +53,9 @@ def compile_files(
             output.deliver()
             say_written(output.files, shape)
         except OSError as error:
-            found, code = (*found, _unwritable(error, folder or way_back)), PROBLEMS
+            from instrc.cli.outputs import unwritable  # loaded when there is something to write
+
+            found, code = (*found, unwritable(error, folder or way_back)), PROBLEMS
     show(found, shape)
     return code
 
@@ -65,13 +64,6 @@ def _read(files: list[str], root: list[str] | None, shared: list[str] | None) ->
     """Return the files that programs may have read: vibes, other programs, settings."""
     workspace = Workspace(root or (), shared or ())
     return tuple(str(each) for file in files for each in workspace.files(file)())
-
-
-def _unwritable(error: OSError, given: Path | None) -> problems.rim.UnwritableOutput:
-    from instrc.cli.outputs import place_of  # loaded when there is something to write
-
-    where = place_of(error, given)
-    return problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error))
 
 
 def _lower(

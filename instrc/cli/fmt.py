@@ -9,11 +9,11 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import ProblemFormat, one_stdin
-from instrc.cli.outputs import write_files
+from instrc.cli.outputs import try_to_write
 from instrc.cli.progress import with_progress
 from instrc.cli.show import PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import tell, write
-from instrc.files import STDIN, name_of, read_bytes, reason
+from instrc.files import STDIN, name_of, read_bytes
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.intake import MAX_BYTES, take_in
@@ -74,11 +74,10 @@ def _read(path: str, name: str, report: Report) -> Source | None:
 
 def _write(changed: dict[Path, str], report: Report) -> None:
     for path, text in changed.items():
-        try:
-            write_files({path: text})
-        except OSError as error:
-            report.add(problems.rim.UnwritableOutput(at=Source(str(path), "").whole(), path=str(path), reason=reason(error)))
-        else:
+        found = try_to_write({path: text})
+        for problem in found:
+            report.add(problem)
+        if not found:
             tell(f"formatted {path}\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +10,7 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
-from instrc.cli.terminal import write
-from instrc.files import reason
+from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -62,16 +59,12 @@ def command(
     except CompileError as error:
         report.take(error)
     found = report.once()
-    code = verdict(found)
-    if code == FINE and text:
-        try:
-            _deliver(text, output, workspace.files(file), shape)
-        except OSError as error:
-            at = Source(str(output), "").whole()
-            found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))
-            code = PROBLEMS
+    if verdict(found) == FINE and text:
+        found = (*found, *deliver_text(text, output, workspace.files(file)))
+        if output is not None and verdict(found) == FINE:
+            say_written([output], shape)
     show(found, shape)
-    raise typer.Exit(code)
+    raise typer.Exit(verdict(found))
 
 
 _ENDINGS = {"": Kind.MERMAID, ".md": Kind.MERMAID, ".mmd": Kind.MERMAID, ".gv": Kind.DOT, ".htm": Kind.HTML}
@@ -122,13 +115,3 @@ def _render(pictures: list[Picture], kind: Kind) -> str:
     from instrc.draw.mermaid import mermaid
 
     return "\n".join(map(mermaid, pictures))
-
-
-def _deliver(text: str, output: Path | None, sources: Callable[[], list[Path]], shape: Format) -> None:
-    if output is None:
-        write(text)
-        return
-    from instrc.cli.outputs import write_files  # not needed to print
-
-    write_files({output: text}, list(map(str, sources())))
-    say_written([output], shape)

@@ -10,9 +10,8 @@ import typer
 
 from instrc.cli.beginning import formatted_files
 from instrc.cli.options import ProblemFormat, Strict
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
+from instrc.cli.show import FINE, Format, say_written, show, verdict
 from instrc.cli.terminal import write
-from instrc.files import reason
 from instrc.importers.catalogue import KINDS
 from instrc.jsontext import dumps
 from instrc.problems.problem import Problem
@@ -66,30 +65,24 @@ def command(
         problems += _in_the_way(folder, files, force=force)
     code = verdict(problems, strict=strict)
     if code == FINE:
-        code = _deliver(imported, source, folder, files, problems)
-        if code == FINE:
+        unwritten = _deliver(imported, source, folder, files)
+        if not unwritten:
             say_written(files, shape)
+        problems += unwritten
+        code = verdict(unwritten)
     show(problems, shape)
     raise typer.Exit(code)
 
 
-def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str], problems: list[Problem]) -> int:
+def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
     """Write all files or none, or print: one document as it is, several as an object by name of file."""
     if folder is None:
         documents = {vibe.path: vibe.document for vibe in imported.vibes}
         write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
-        return FINE
-    from instrc.cli.outputs import place_of, write_files  # not needed to print
+        return []
+    from instrc.cli.outputs import try_to_write  # not needed to print
 
-    try:
-        write_files(files, [source])
-    except OSError as error:
-        from instrc.problems.rim import UnwritableOutput  # rarely needed
-
-        place = place_of(error, folder)
-        problems.append(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
-        return PROBLEMS
-    return FINE
+    return try_to_write(files, [source])
 
 
 def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:

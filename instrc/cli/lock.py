@@ -8,9 +8,8 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import ProblemFormat, Roots, Shared
-from instrc.cli.outputs import write_files
+from instrc.cli.outputs import try_to_write
 from instrc.cli.show import Format, say_written, show, verdict
-from instrc.files import reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -49,13 +48,10 @@ def command(
 
 
 def _write(lock: Lock, shape: Format) -> list[Problem]:
-    try:
-        write_files({lock.path: lock.text()})
-    except OSError as error:
-        place = lock.path.as_posix()
-        return [problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error))]
-    say_written([lock.path], shape)
-    return []
+    found = try_to_write({lock.path: lock.text()})
+    if not found:
+        say_written([lock.path], shape)
+    return found
 
 
 def _stale(lock: Lock) -> list[Problem]:

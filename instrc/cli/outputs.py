@@ -16,7 +16,11 @@ from pathlib import Path
 from shutil import copy2
 from stat import S_IMODE, S_ISLNK
 
+from instrc.files import reason
+from instrc.problems.problem import Problem
+from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_handed_over, refuse_odd
+from instrc.source import Source
 
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
 _SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
@@ -48,10 +52,21 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
         folders.pop_all()
 
 
-def place_of(error: OSError, otherwise: object) -> str:
-    """Return the path that an error of writing is about, as the user knows it."""
+def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:
+    """Write files as `write_files` does, and return what is wrong instead of raising it."""
+    try:
+        write_files(files, sources)
+    except OSError as error:
+        return [unwritable(error, next(iter(files), ""))]
+    return []
+
+
+def unwritable(error: OSError, otherwise: object) -> UnwritableOutput:
+    """Return what an error of writing is to the user; it names the path that the error is about, if that is the user's."""
     path = str(error.filename2 or error.filename or "")
-    return str(otherwise) if not path or _SCRATCH.fullmatch(Path(path).name) else path
+    if not path or _SCRATCH.fullmatch(Path(path).name):
+        path = str(otherwise)
+    return UnwritableOutput(at=Source(path, "").whole(), path=path, reason=reason(error))
 
 
 def refuse_place(place: Path, sources: Collection[str]) -> None:

@@ -12,8 +12,7 @@ import typer
 
 from instrc.cli.inputs import read_data, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
-from instrc.cli.show import FINE, Format, show, verdict
-from instrc.cli.terminal import write
+from instrc.cli.show import FINE, Format, deliver_text, show, verdict
 from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, tokens
@@ -263,18 +262,8 @@ def _report_problems(
 
 def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
     """Write what was made, but over no source, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
-    if text and output is None:
-        write(text)
-    elif text and output is not None:
-        from instrc.cli.outputs import write_files  # not needed to print
-
-        try:
-            write_files({output: text}, sources)
-        except OSError as error:
-            from instrc.files import reason
-            from instrc.problems.rim import UnwritableOutput
-
-            report.add(UnwritableOutput(path=str(output), reason=reason(error)))
+    for problem in deliver_text(text, output, lambda: sources) if text else ():
+        report.add(problem)
     problems = report.once()
     show(problems, shape)
     raise typer.Exit(verdict(problems) if problems else FINE)

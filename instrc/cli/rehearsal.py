@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from instrc.cli.outputs import write_files
-from instrc.cli.show import FINE, PROBLEMS, refuse
-from instrc.cli.terminal import write
-from instrc.files import reason
+from instrc.cli.show import FINE, PROBLEMS, Format, deliver_text, show
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 
@@ -24,14 +21,9 @@ def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path
 
     found = rehearsal(prepared, given)
     text = "".join(f"{dumps(each, indent=False)}\n" for each in found.to_json()) if as_json else f"{found}\n"
-    if output is None:
-        write(text)
-    else:
-        try:
-            write_files({output: text})
-        except OSError as error:
-            return refuse(str(output), reason(error))
-    return FINE if found.sound else PROBLEMS
+    unwritten = deliver_text(text, output)
+    show(unwritten, Format.TEXT)
+    return FINE if found.sound and not unwritten else PROBLEMS
 
 
 def refuse_beside(options: dict[str, object]) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc import problems
 from instrc.checking.many import check_files
 from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell
-from instrc.files import reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.source import Source
 from instrc.workspace import find
 
 
@@ -66,5 +63,6 @@ def _fix(files: list[str], check: Callable[[], tuple[Problem, ...]], report: Rep
         for path, count in fix_files(files, check).items():
             tell(f"fixed {path}: {count} {'mistake' if count == 1 else 'mistakes'}\n")
     except OSError as error:
-        where = str(error.filename or "a file")
-        report.add(problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
+        from instrc.cli.outputs import unwritable  # as above
+
+        report.add(unwritable(error, "a file"))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from instrc.cli import begin_long_work
-from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
-from instrc.cli.terminal import tell, write
+from instrc.cli.show import PROBLEMS, Format, deliver_text, refuse, show, verdict
+from instrc.cli.terminal import tell
 from instrc.files import STDIN, name_of, read_bytes, reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, without_type
@@ -180,15 +180,9 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
 def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
     """Print or write how a run stands, and what to do next if it waits; return the exit code."""
     text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
-    if output is None:
-        write(text)
-    else:
-        try:
-            from instrc.cli.outputs import write_files  # not needed to print
-
-            write_files({output: text})
-        except OSError as error:
-            return refuse(str(output), reason(error))
+    if unwritten := deliver_text(text, output):
+        show(unwritten, Format.TEXT)
+        return PROBLEMS
     if report.status == "waiting" and not quiet:
         step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
         tell(f"{report.run} waits for an answer: instrc answer {report.run} {step} --data …\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from instrc.cli.terminal import coloured, tell, write
 from instrc.problems.problem import Problem
@@ -44,6 +44,16 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
         return
     to: Callable[[str], None] = write if product else tell
     to(_for_machines(problems, shape))
+
+
+def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
+    """Print what a command has made, or write it to a file, but over none of its sources; return what is wrong with the file."""
+    if output is None:
+        write(text)
+        return ()
+    from instrc.cli.outputs import try_to_write  # not needed to print
+
+    return try_to_write({output: text}, [str(each) for each in sources()])
 
 
 def say_written(paths: Iterable[PurePath], shape: Format) -> None:

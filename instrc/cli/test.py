@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.outputs import place_of, write_files
+from instrc.cli.outputs import try_to_write
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
-from instrc.files import is_folder, read_bytes, readable, reason
+from instrc.files import is_folder, read_bytes, readable
 from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import is_regular
-from instrc.source import Source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -131,14 +130,10 @@ def _write(changed: dict[Path, str], report: Report) -> None:
     """Write the files of cases in which something came out otherwise."""
     if not changed:
         return
-    try:
-        write_files(changed)
-    except OSError as error:
-        from instrc.problems.rim import UnwritableOutput  # rarely needed
-
-        place = place_of(error, next(iter(changed)))
-        report.add(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
-    else:
+    found = try_to_write(changed)
+    for problem in found:
+        report.add(problem)
+    if not found:
         say_written(changed, Format.TEXT)
 
 

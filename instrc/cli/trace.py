@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.running import EngineName, RunId, Store, engine, exit_with, run_to_end
-from instrc.cli.show import FINE, Format, refuse
-from instrc.cli.terminal import write
-from instrc.files import reason
+from instrc.cli.show import Format, deliver_text, show, verdict
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 
@@ -62,16 +60,9 @@ def command(
         text = page_of(report.run, report.status, spans_of(events))
     else:
         text = _text(events)
-    if output is None:
-        write(text)
-        return
-    try:
-        from instrc.cli.outputs import write_files  # not needed to print
-
-        write_files({output: text})
-    except OSError as error:
-        raise typer.Exit(refuse(str(output), reason(error))) from None
-    raise typer.Exit(FINE)
+    found = deliver_text(text, output)
+    show(found, Format.TEXT)
+    raise typer.Exit(verdict(found))
 
 
 def _text(events: Iterable[Event]) -> str:

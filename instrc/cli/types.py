@@ -7,14 +7,11 @@ from typing import Annotated
 
 import typer
 
-from instrc import problems
 from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, one_stdin
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
-from instrc.cli.terminal import write
-from instrc.files import name_of, reason
+from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
+from instrc.files import name_of
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
 from instrc.workspace import OptionOverrides, Workspace
 
 
@@ -43,24 +40,12 @@ def command(
     except CompileError as error:
         report.take(error)
     found = report.once()
-    code = verdict(found)
-    if code == FINE:
-        try:
-            read = [str(each) for file in files for each in workspace.files(file)()] if output else []
-            _deliver(text, output, [*files, *read], shape)
-        except OSError as error:
-            at = Source(str(output), "").whole()
-            found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))
-            code = PROBLEMS
+    if verdict(found) == FINE:
+        found = (
+            *found,
+            *deliver_text(text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())]),
+        )
+        if output is not None and verdict(found) == FINE:
+            say_written([output], shape)
     show(found, shape)
-    raise typer.Exit(code)
-
-
-def _deliver(text: str, output: Path | None, sources: list[str], shape: Format) -> None:
-    if output is None:
-        write(text)
-        return
-    from instrc.cli.outputs import write_files  # not needed to print
-
-    write_files({output: text}, sources)
-    say_written([output], shape)
+    raise typer.Exit(verdict(found))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 from instrc.importers.given import Given
 from instrc.jsonvalue import Json, as_object
 from instrc.problems.problem import CompileError
 from instrc.problems.references import ForbiddenReference
-from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import Path, subschemas, walk
 
@@ -32,7 +31,7 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
     library = SchemaStore(nullable=True)
     scope = library.add("aug:imported", schema)
     targets: dict[int, dict[str, Json]] = {}
-    for step, node, within in _scoped(schema, scope, library):
+    for step, node, within in library.walk(schema, scope):
         for keyword in _REFERENCES:
             if node.get(keyword).__class__ is not str:
                 continue
@@ -45,17 +44,6 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
             else:
                 targets.setdefault(id(node), {})[keyword] = target
     _open_circles(nodes, targets, path, given)
-
-
-def _scoped(schema: Json, scope: Scope, library: SchemaStore) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
-    """Yield the schemas of a document that are objects, with the scope that each is read in."""
-    stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
-    while stack:
-        path, node, within = stack.pop()
-        if node.__class__ is dict:
-            yield path, node, within
-            below = [((*path, *step), child, library.below(child, within)) for step, child in subschemas(node)]
-            stack.extend(reversed(below))
 
 
 def _open_circles(

@@ -21,7 +21,7 @@ from instrc.schema.located import Locate
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import join
-from instrc.schema.walk import Path, subschemas, walk
+from instrc.schema.walk import Path, walk
 from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -53,7 +53,7 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Sco
     """Yield what is wrong with the references of a vibe, each occurrence by itself."""
     if not library.to_fold:
         return
-    for path, node, within in _scoped(vibe.schema, scope, library):
+    for path, node, within in library.walk(vibe.schema, scope):
         for keyword in ("$ref", "$dynamicRef"):
             written = node.get(keyword)
             if written.__class__ is str:
@@ -65,17 +65,6 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Sco
                     library.target(keyword, node, within)
                 except CompileError as error:
                     yield from (replace(problem, at=problem.at or at) for problem in error.problems)
-
-
-def _scoped(schema: Json, scope: Scope, library: SchemaStore) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
-    """Yield the schemas of a document that are objects, with the scope that each is read in, in written order."""
-    stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
-    while stack:
-        path, node, within = stack.pop()
-        if node.__class__ is dict:
-            yield path, node, within
-            below = [((*path, *step), child, library.below(child, within)) for step, child in subschemas(node)]
-            stack.extend(reversed(below))
 
 
 def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:

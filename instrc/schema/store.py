@@ -9,7 +9,7 @@ pointer nor an anchor names the one property of that name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from instrc import problems
@@ -20,6 +20,7 @@ from instrc.schema.located import Locate, Located
 from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
 from instrc.schema.uris import join, metaschema, unescaped
 from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
+from instrc.schema.walk import Path, subschemas
 
 
 class SchemaStore(Located):
@@ -108,6 +109,16 @@ class SchemaStore(Located):
         """Return the scope of a schema below one that has `scope`."""
         resource = self.nested.get(id(node))
         return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
+
+    def walk(self, schema: Json, scope: Scope) -> Iterator[tuple[Path, JsonObject, Scope]]:
+        """Yield the schemas below one that are objects, with the scope that each is read in, in written order."""
+        stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
+        while stack:
+            path, node, within = stack.pop()
+            if node.__class__ is dict:
+                yield path, node, within
+                below = [((*path, *step), child, self.below(child, within)) for step, child in subschemas(node)]
+                stack.extend(reversed(below))
 
     # References
 

@@ -62,21 +62,6 @@ def _hop(table: list[dict[str, int]], rules: list[_Rule], state: int, origin: st
         origin = rules[~action][1]
 
 
-def fits(automaton: Tables, states: list[int], kind: str) -> bool:
-    """Tell whether a token can be read next: some words are words only where they fit."""
-    table = automaton.states
-    kept = len(states)  # of the stack; what would lie above is in `above`
-    above: list[int] = []
-    while True:
-        action = table[above[-1] if above else states[kept - 1]].get(kind)
-        if action is None or action >= 0:
-            return action is not None
-        rule = automaton.rules[~action]
-        kept -= max(0, rule.length - len(above))
-        del above[max(0, len(above) - rule.length) :]
-        above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
-
-
 def _rules(automaton: Tables, builder: Builder) -> list[_Rule]:
     actions = zip(automaton.rules, builder.actions(automaton.rules), strict=True)
     return [(rule.length, rule.origin, action) for rule, action in actions]
@@ -99,7 +84,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
         found = match(text, position)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
         start, position = found.span(kind)  # type: ignore[union-attr]  # as above
-        if kind in CONTEXTUAL and not fits(automaton, states, kind):
+        if kind in CONTEXTUAL and not automaton.accept(states, kind):
             kind = "NAME"
         action = table[states[-1]].get(kind)
         while action is not None and action < 0:

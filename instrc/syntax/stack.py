@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.syntax.build import Action, Builder
-from instrc.syntax.tables import END, START, Tables
+from instrc.syntax.tables import END, Tables
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, OPENING
 
@@ -25,24 +25,7 @@ class Stack:
 
     def accepts(self, *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next."""
-        table = self.automaton.states
-        kept = len(self.states)  # of the stack; what would lie above is in `above`
-        above: list[int] = []
-        for kind in kinds:
-            while True:
-                state = above[-1] if above else self.states[kept - 1]
-                action = table[state].get(kind)
-                if action is None:
-                    return kind == END and state == table[0][START]
-                if action >= 0:
-                    above.append(action)
-                    break
-                rule = self.automaton.rules[~action]
-                below = max(0, rule.length - len(above))
-                del above[max(0, len(above) - rule.length) :]
-                kept -= below
-                above.append(table[above[-1] if above else self.states[kept - 1]][rule.origin])
-        return True
+        return self.automaton.accept(self.states, *kinds)
 
     def finish(self) -> bool:
         """Tell whether the source may end here, and build what is left of it if so."""

@@ -53,6 +53,26 @@ class Tables(Struct, frozen=True):
     hops: dict[tuple[int, str, str], tuple[int, int | None]]
     """What the parser has learned about chains of reductions: it fills this while it works."""
 
+    def accept(self, states: list[int], *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
+        table = self.states
+        kept = len(states)  # of the stack; what would lie above is in `above`
+        above: list[int] = []
+        for kind in kinds:
+            while True:
+                state = above[-1] if above else states[kept - 1]
+                action = table[state].get(kind)
+                if action is None:
+                    return kind == END and state == table[0][START]
+                if action >= 0:
+                    above.append(action)
+                    break
+                rule = self.rules[~action]
+                kept -= max(0, rule.length - len(above))
+                del above[max(0, len(above) - rule.length) :]
+                above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
+        return True
+
 
 @cache
 def tables() -> Tables:
