@@ -8,12 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import NamedTuple
 
 import pytest
+from http_server import Answer, Asked, serving
 
 from instrc import jsontext
 from instrc.cli import main
@@ -147,40 +146,30 @@ def test_pages_of_examples_link_to_what_is_there() -> None:
             assert link.startswith(("http", "#")) or (page.parent / link).exists(), f"{page}: {link}"
 
 
-class StandIn(BaseHTTPRequestHandler):
-    """Answers as the provider does, with a call of the tool it was sent."""
-
-    def do_POST(self) -> None:
-        sent = jsontext.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        parts = sent["tools"][0]["function"]["parameters"]["properties"]["step2_write_reply"]["properties"]
-        arguments = {
-            "step1_read_letter": {"asks": "a date"},
-            "step2_write_reply": {**dict.fromkeys(parts, "…"), "text": "On Monday."},
-        }
-        function = {"name": sent["tools"][0]["function"]["name"], "arguments": jsontext.dumps(arguments)}
-        message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
-        choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
-        body = jsontext.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Keep the output of the tests clean."""
+def reply(asked: Asked) -> Answer:
+    """Answer as the provider does, with a call of the tool that it was sent."""
+    [tool] = jsontext.loads(asked.body)["tools"]
+    parts = tool["function"]["parameters"]["properties"]["step2_write_reply"]["properties"]
+    arguments = {
+        "step1_read_letter": {"asks": "a date"},
+        "step2_write_reply": {**dict.fromkeys(parts, "…"), "text": "On Monday."},
+    }
+    function = {"name": tool["function"]["name"], "arguments": jsontext.dumps(arguments)}
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+    return Answer(
+        jsontext.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
+    )
 
 
 def test_the_call_of_the_real_sdk_works(tmp_path: Path) -> None:
     pytest.importorskip("openai")
     [code] = only("py")
-    with HTTPServer(("127.0.0.1", 0), StandIn) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        environment = {**os.environ, "OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "none"}
+    with serving(reply) as url:
+        environment = {**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none"}
         check = f'{code}\nassert reply.text == "On Monday.", reply\n'
         check += 'assert "_considerations" not in answer.calls[0].output["step2_write_reply"]\n'
         subprocess.run([sys.executable, "-c", check], cwd=tmp_path, check=True, env=environment)
-        server.shutdown()
 
 
 def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -> None:

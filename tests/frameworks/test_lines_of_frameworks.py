@@ -6,15 +6,14 @@ import asyncio
 import json
 import re
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from http_server import Answer, Asked, serving
 
 from instrc.dialects.catalogue import targets
 
@@ -163,38 +162,25 @@ def answer(path: str, sent: dict[str, Any]) -> Any:
     raise LookupError(message)
 
 
-class StandIn(ThreadingHTTPServer):
-    """A server on this machine that answers as providers do, and keeps what it was asked."""
+class StandIn:
+    """Answers as providers do, and keeps what it was asked."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                given = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-                outer.seen.append(given)
-                body = json.dumps(answer(self.path, json.loads(given) if given.startswith("{") else {})).encode()
-                self.send_response(200)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        super().__init__(("127.0.0.1", 0), Handler)
+    def answer(self, asked: Asked) -> Answer:
+        given = asked.body.decode()
+        self.seen.append(given)
+        return Answer(json.dumps(answer(asked.path, json.loads(given) if given.startswith("{") else {})).encode())
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    made = StandIn()
+    with serving(made.answer) as url:
         for name, value in VARIABLES.items():
-            monkeypatch.setenv(name, value.format(url=f"http://127.0.0.1:{server.server_port}"))
-        yield server
-        server.shutdown()
+            monkeypatch.setenv(name, value.format(url=url))
+        yield made
 
 
 def installed(library: str) -> bool:

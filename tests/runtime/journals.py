@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from durable.dying import DOCUMENT, INPUTS
-from written import TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
+from written import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
@@ -20,17 +20,8 @@ from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-_LOOP = {
-    "type": "object",
-    "properties": {
-        "_iteration": {"type": "integer", "maximum": 3},
-        "text": {"type": "string"},
-        "_continue": {"type": "boolean"},
-    },
-    "required": ["_iteration", "text", "_continue"],
-}
 BLOCKS = process(
-    llmContext1=chunk(step1_think=step(_LOOP, "prompt")),
+    llmContext1=chunk(step1_think=step(LOOP, "prompt")),
     repeatContext1=repeat(
         process(
             llmContext2=chunk(step2_try=step(TEXT, "rounds")),

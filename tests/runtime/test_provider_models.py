@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from http_server import Answer, Asked, serving
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.models.catalogue import ADAPTERS, model_of
@@ -114,47 +113,26 @@ SHAPES = {
 
 
 class Standin:
-    """A server on this machine that gives the next answer to whatever it is asked, and keeps the requests."""
+    """Gives the next answer to whatever it is asked, and keeps the requests."""
 
     def __init__(self) -> None:
+        self.url = ""
         self.answers: list[tuple[int, Any]] = []
         self.seen: list[tuple[str, dict[str, str], Any]] = []
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                given = self.rfile.read(int(self.headers.get("content-length") or 0))
-                if self.path.endswith("/oauth"):
-                    status, body = 200, {"access_token": "token-of-the-session", "expires_at": 4102444800000}
-                else:
-                    outer.seen.append((self.path, dict(self.headers), json.loads(given)))
-                    status, body = outer.answers.pop(0)
-                sent = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(sent)))
-                self.end_headers()
-                self.wfile.write(sent)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    def answer(self, asked: Asked) -> Answer:
+        if asked.path.endswith("/oauth"):
+            return Answer(json.dumps({"access_token": "token-of-the-session", "expires_at": 4102444800000}).encode())
+        self.seen.append((asked.path, asked.headers, json.loads(asked.body)))
+        status, body = self.answers.pop(0)
+        return Answer(json.dumps(body).encode(), status)
 
 
 @pytest.fixture
 def standin() -> Iterator[Standin]:
-    server = Standin()
-    yield server
-    server.close()
+    made = Standin()
+    with serving(made.answer) as made.url:
+        yield made
 
 
 @pytest.fixture(params=sorted(ADAPTERS))

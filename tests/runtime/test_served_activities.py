@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from http_server import Answer, Asked, serving
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -24,48 +23,24 @@ GIVEN: dict[str, Json] = {"query": "тёплые шапки", "limit": 2, "perso
 
 
 class Service:
-    """An HTTP service on this machine that answers what it is told to, and keeps what it is asked."""
+    """An HTTP service that answers what it is told to, and keeps what it is asked."""
 
     def __init__(self) -> None:
-        self.answer: tuple[int, str, bytes] = (200, "application/json", b'{"data": {"items": [1, 2]}}')
-        self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
-        outer = self
+        self.url = ""
+        self.said: tuple[int, str, bytes] = (200, "application/json", b'{"data": {"items": [1, 2]}}')
+        self.seen: list[Asked] = []
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
-                headers = {key.lower(): value for key, value in self.headers.items()}
-                outer.seen.append((self.command, self.path, headers, body))
-                status, kind, sent = outer.answer
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(sent)))
-                if 300 <= status < 400:
-                    self.send_header("location", "http://127.0.0.1:9/elsewhere")
-                self.end_headers()
-                self.wfile.write(sent)
-
-            do_GET = do_DELETE = do_PUT = do_POST  # noqa: N815  -- the names of the library
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    def answer(self, asked: Asked) -> Answer:
+        self.seen.append(asked)
+        status, kind, body = self.said
+        return Answer(body, status, kind, "http://127.0.0.1:9/elsewhere" if 300 <= status < 400 else None)
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
     made = Service()
-    yield made
-    made.close()
+    with serving(made.answer) as made.url:
+        yield made
 
 
 def made(table: dict[str, Any]) -> Activity:
@@ -123,7 +98,7 @@ def test_secrets_come_from_the_environment_and_are_masked(service: Service, monk
 
 @pytest.mark.parametrize(("status", "retry"), [(500, True), (503, True), (429, True), (404, False), (302, False)])
 def test_an_error_has_its_status_as_code(service: Service, status: int, *, retry: bool) -> None:
-    service.answer = (status, "application/json", b'{"error": "no"}')
+    service.said = (status, "application/json", b'{"error": "no"}')
     with pytest.raises(ActivityError) as raised:
         call(made({"url": f"{service.url}/"}))
     assert (raised.value.code, raised.value.retry) == (str(status), retry)
@@ -139,16 +114,16 @@ def test_an_error_has_its_status_as_code(service: Service, status: int, *, retry
     ],
 )
 def test_an_answer_that_cannot_be_used_is_no_result(service: Service, answer: tuple[int, str, bytes], code: str) -> None:
-    service.answer = answer
+    service.said = answer
     with pytest.raises(ActivityError) as raised:
         call(made({"url": f"{service.url}/", "result": "/data/items"}))
     assert raised.value.code == code
 
 
 def test_a_text_is_a_text_and_nothing_is_null(service: Service) -> None:
-    service.answer = (200, "text/plain; charset=utf-8", "да".encode())
+    service.said = (200, "text/plain; charset=utf-8", "да".encode())
     assert call(made({"url": f"{service.url}/"})) == "да"
-    service.answer = (204, "application/json", b"")
+    service.said = (204, "application/json", b"")
     assert call(made({"url": f"{service.url}/"})) is None
 
 

@@ -6,6 +6,15 @@ from typing import Any
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 DECISION = {"type": "object", "properties": {"decision": {"enum": ["Approve", "Reject"]}}, "required": ["decision"]}
+LOOP = {
+    "type": "object",
+    "properties": {
+        "_iteration": {"type": "integer", "maximum": 3},
+        "text": {"type": "string"},
+        "_continue": {"type": "boolean"},
+    },
+    "required": ["_iteration", "text", "_continue"],
+}
 
 
 def chunk(**steps: Any) -> dict[str, Any]:

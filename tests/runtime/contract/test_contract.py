@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written import DECISION, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
+from written import DECISION, LOOP, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import PENDING, ActivityError
@@ -434,15 +434,6 @@ def test_what_goes_wrong_never_shows_a_secret(stage: Any, monkeypatch: pytest.Mo
     go(body())
 
 
-LOOP = {
-    "type": "object",
-    "properties": {
-        "_iteration": {"type": "integer", "maximum": 3},
-        "text": {"type": "string"},
-        "_continue": {"type": "boolean"},
-    },
-    "required": ["_iteration", "text", "_continue"],
-}
 CHILD = process(
     userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_ask.decision"))
 )
