@@ -17,14 +17,14 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
     above: list[JsonObject] = []
     inside: Json = schema
     for name in slots:
-        found = _property(inside, name) if isinstance(inside, dict) and not inside.keys() & {"allOf", "$defs"} else None
-        if found is None or not isinstance(inside, dict):
+        found = _property(inside, name)
+        if found is None or found[0].keys() & {"allOf", "$defs"}:
             part: Json = block
-            for outer in reversed(slots):
-                part = {"properties": {outer: part}}
+            for each in reversed(slots):
+                part = {"properties": {each: part}}
             return definitions.fillable(definitions.intersect([schema, part]), block, at)
-        above.append(inside)
-        inside = found[0]
+        outer, inside = found
+        above.append(outer)
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
     made: Json
     if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
@@ -34,10 +34,12 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
     return _rebuilt(above, slots, made)
 
 
-def _property(schema: Json, name: str) -> tuple[Json] | None:
-    """Return the schema of a property; `None` if there is none."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return (properties[name],) if isinstance(properties, dict) and name in properties else None
+def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
+    """Return a schema with the one of a property of it; `None` if there is no such property."""
+    if not isinstance(schema, dict):
+        return None
+    properties = schema.get("properties")
+    return (schema, properties[name]) if isinstance(properties, dict) and name in properties else None
 
 
 def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
@@ -48,15 +50,16 @@ def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Jso
 
 
 def beside_property(schema: Json, names: tuple[str, ...], said: Engine) -> Json:
-    """Write what is for the engine beside the schema of the property that a way of names leads to."""
+    """Write what is for the engine beside the schema of the property that a way of names leads to.
+
+    It is a property of its own: the schema was composed of the step's and of what stands in its slots.
+    """
     above: list[JsonObject] = []
     inside: Json = schema
     for name in names:
-        found = _property(inside, name)
-        if found is None or not isinstance(inside, dict):
-            return schema
-        above.append(inside)
-        inside = found[0]
+        outer = as_object(inside)
+        above.append(outer)
+        inside = as_object(outer["properties"])[name]
     return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
 
 

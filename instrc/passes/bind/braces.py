@@ -38,12 +38,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
     complete = True
     keys = Keys.within(context.keys)
     braces = ev.braces(context, ev.steps.identities.expression(written))
-    seen: dict[str, Span] = {}
     for field in written.fields:
-        if field.key in seen:
-            ev.report.add(problems.names.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
-            continue
-        seen[field.key] = field.key_span
         content = field.value or Name(field.key, field.key_span)
         reference = is_reference(ev, content, context)
         here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
