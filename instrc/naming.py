@@ -15,6 +15,7 @@ _SEPARATOR = r"[\W_]+"
 _NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
 _RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
 """Names that Windows keeps for devices, whatever ending follows."""
+_MOST_RESERVED = len("conout$")
 _MOST_IN_FILES = 160
 """Bytes of a file's name without its ending: file systems take 255, and endings follow."""
 
@@ -62,7 +63,8 @@ def file_name(name: str) -> str:
 
     Signs that Windows refuses become `_`, and so does the end of a name that it keeps for itself: `con` is `con_`.
     """
-    text = name if re.fullmatch(r"[\w-]+", name) else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
+    plain = name.replace("-", "").replace("_", "").isalnum()  # spares the usual name a pattern
+    text = name if plain else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
     data = text.encode()
     if len(data) > _MOST_IN_FILES:
         from hashlib import sha256  # it loads a library of cryptography
@@ -75,7 +77,8 @@ def file_name(name: str) -> str:
 
 def is_reserved(name: str) -> bool:
     """Tell whether Windows keeps a name for a device, whatever ending follows it."""
-    return re.fullmatch(_RESERVED, name.partition(".")[0]) is not None
+    stem = name.partition(".")[0]
+    return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
 
 
 def _capital(word: str) -> str:

@@ -113,7 +113,7 @@ def extras_table() -> str:
 
 
 def test_the_settings_on_the_page_are_those_there_are() -> None:
-    from instrc.vibes.settings import KEYS
+    from instrc.vibes.settings_file import KEYS
 
     told = re.findall(
         r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", PAGE.split("## Extras and settings")[1].split("\n## ")[0], re.MULTILINE

@@ -40,7 +40,7 @@ def command(
     from instrc.launching.engines import STORE
     from instrc.launching.sessions import offers_of, session_model
     from instrc.runtime.session import Session
-    from instrc.vibes.settings import read_settings
+    from instrc.vibes.project import read_settings
 
     try:
         kept = engine(store, engine_name)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.cli.terminal import write

@@ -14,7 +14,7 @@ from instrc.cli.show import Format, show, verdict
 from instrc.naming import file_name
 from instrc.problems.problem import CompileError
 from instrc.scaffold.single import new
-from instrc.vibes.settings import read_settings
+from instrc.vibes.project import read_settings
 
 
 class Kind(StrEnum):

@@ -57,7 +57,7 @@ def engine(
     """
     from instrc.launching.engines import STORE, engine_of
     from instrc.runtime.folder import keeps
-    from instrc.vibes.settings import read_settings
+    from instrc.vibes.project import read_settings
 
     settings = read_settings(Path()).run
     folder = store or Path(settings.get("store", STORE))

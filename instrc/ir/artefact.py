@@ -5,8 +5,9 @@ True of this form: plain JSON, nothing left to resolve, ready to be written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
+
+from msgspec import Struct
 
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import JsonObject
@@ -15,16 +16,25 @@ Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
 KINDS = cast("tuple[Emit, ...]", get_args(Emit))
 
 
-@dataclass(frozen=True, slots=True)
-class Artefact:
+class Artefact(Struct, frozen=True, eq=False):
     """The documents of one export; `tool` and `result` are always among them."""
 
     name: str
     """The stem of its file names."""
     title: str | None
     documents: dict[Emit, JsonObject]
-    plan: Plan | None = field(default=None, repr=False, compare=False)
-    """What they were emitted from; a vibe file has none."""
+    plan: Plan | None = None
+    """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Artefact):
+            return NotImplemented
+        return (self.name, self.title, self.documents) == (other.name, other.title, other.documents)
+
+    __hash__ = None  # type: ignore[assignment]  # documents change
+
+    def __repr__(self) -> str:
+        return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
 
     @property
     def kind(self) -> Emit:

@@ -24,7 +24,8 @@ from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.telemetry import Telemetry, join_sinks, listened, logged
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.project import read_settings
+from instrc.vibes.settings import Settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""

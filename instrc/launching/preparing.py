@@ -21,7 +21,8 @@ from instrc.runtime.interpreter.names import bare_name
 from instrc.schema.validation import json_fault
 from instrc.schema.wellformed import doubtful, problems_of
 from instrc.source import Source
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.project import read_settings
+from instrc.vibes.settings import Settings
 from instrc.workspace import OptionOverrides, Workspace
 
 

@@ -19,7 +19,7 @@ from instrc.runtime.engine import Report as RunReport
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.session import Offer
-from instrc.vibes.settings import read_settings
+from instrc.vibes.project import read_settings
 from instrc.workspace import OptionOverrides, Workspace
 
 

@@ -8,7 +8,6 @@ from functools import partial
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
-from instrc.lint.words import suspicious_words
 from instrc.lint.written import nodes
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of
@@ -20,6 +19,8 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
     """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
     if "@" not in program.source.text:
         return
+    from instrc.lint.words import suspicious_words  # many programs annotate nothing
+
     for schema, at in _schemas(program):
         place = partial(place_in, at)
         unsound = problems_of(schema, place)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from instrc.jsonvalue import pointer
 from instrc.lint.reading import ReadNode, SpanOf
@@ -30,12 +32,12 @@ _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _KINDS = {word: kinds_spoken_of(types) for word, types in SPEAKS_OF.items()}
 _TELLING = _KINDS.keys() | _NEEDS.keys() | DRAFT_3 | gone_after(2020) | {"format", "nullable"}
 """Keywords without any of which a schema of today has nothing idle."""
-_LIMIT = re.compile("(min|max)(imum|Length|Items|Properties)")
+_LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
 """The second half of the words that limit the values of a type."""
 
 
-class _Idle(NamedTuple):
+class _Idle(Struct, frozen=True):
     """Why a keyword does nothing, as its problem says it."""
 
     cause: Cause
@@ -117,7 +119,7 @@ def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
         spoken = frozenset({"string"})
     if spoken is None or not kinds or not kinds.isdisjoint(spoken):
         return None
-    allowed, limit = _types(kinds), _LIMIT.fullmatch(word)
+    allowed, limit = _types(kinds), re.fullmatch(_LIMIT, word)
     instead = None
     if limit is not None and len(allowed) == 1 and allowed[0] in _LIMITED:
         instead = limit[1] + _LIMITED[allowed[0]]

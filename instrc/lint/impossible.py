@@ -8,7 +8,8 @@ from instrc.jsonvalue import Json, pointer
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import Problem
 from instrc.schema.dialects import NULLABLE, ignored_words, modern
-from instrc.schema.impossible import impossible_parts, may_be_impossible
+from instrc.schema.first_sight import may_hold_impossible
+from instrc.schema.impossible import impossible_parts
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path, with_parts
@@ -19,7 +20,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
 
     Left out are those of which an empty range, an `enum` without members or one of the wrong type tells it.
     """
-    if not any("$ref" in node.schema or may_be_impossible(node.schema) for node in nodes):
+    if not may_hold_impossible(node.schema for node in nodes):
         return
     root, read = _of_today(schema, nodes)
     told = frozenset(node.path for node in nodes if _is_told(node))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
@@ -23,7 +25,7 @@ class SpanOf(Protocol):
         """Return the place of what a JSON Pointer leads to: of its key, or of its value."""
 
 
-class ReadNode(NamedTuple):
+class ReadNode(Struct, frozen=True):
     """A schema that is an object, and how it is read."""
 
     path: Path

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.foreign import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
-from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.members import listing
@@ -21,11 +20,18 @@ from instrc.vibes.vibe import Vibe
 
 
 def review(
-    vibe: Vibe, registry: Registry, report: Report, allowed: frozenset[str] = frozenset(), *, templates: bool = True
+    vibe: Vibe,
+    registry: Registry,
+    report: Report,
+    allowed: frozenset[str] = frozenset(),
+    *,
+    templates: bool = True,
+    suspicions: bool = True,
 ) -> None:
     """Report what is wrong with a vibe: its form, schema, references, names, paths and solution.
 
     `allowed` are keywords and formats that the project has for itself; with `templates` other code fills in the texts.
+    Without `suspicions` the keywords are left aside that are only suspicious: all that is told of them are warnings.
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
@@ -37,7 +43,9 @@ def review(
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
     unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
     report.problems.extend(unsound)
-    if not unsound:
+    if suspicions and not unsound:
+        from instrc.lint.words import suspicious_words  # programs that use a vibe do without it
+
         report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))
         report.problems.extend(() if templates else placeholders_in_vibe(vibe))
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):

@@ -47,7 +47,7 @@ def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None
 def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     """Return what keeps a vibe from being used; it does not change while its registry lives."""
     found = Report()
-    review(vibe, registry, found)
+    review(vibe, registry, found, suspicions=False)
     return tuple(problem for problem in found.problems if problem.severity == "error")
 
 

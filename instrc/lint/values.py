@@ -32,7 +32,8 @@ _MOST_LETTERS = 120
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
     doubtful: list[tuple[Path, Json]] = []
-    for path, node, dialect, *_ in nodes:
+    for read in nodes:
+        path, node, dialect = read.path, read.schema, read.dialect
         if _TELLING.isdisjoint(node):
             continue
         excluded = list(_excluded(path, node, span_of, ignored_words(node, dialect)))

@@ -37,10 +37,11 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
 
 
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    for path, node, _, _, of_process in nodes:
+    for read in nodes:
+        path, node = read.path, read.schema
         if not node.keys() <= KNOWN:
             for keyword in node:
-                if of_process and not path and keyword in {"inputs", "value"}:
+                if read.of_process and not path and keyword in {"inputs", "value"}:
                     continue
                 if keyword not in KNOWN and keyword not in allowed and not keyword.startswith(("x-", "X-")):
                     yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))

@@ -10,14 +10,17 @@ Neither is one that is written as `false`, or as `{"not": {}}`, which says the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json, at
 from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
 from instrc.schema.bounds import size
 from instrc.schema.evaluation import Resolve
+from instrc.schema.first_sight import is_written_false, may_be_impossible
 from instrc.schema.kinds import own_kinds
-from instrc.schema.members import listing, mapping, of_item, of_property, required_names
+from instrc.schema.members import listing, of_item, of_property, required_names
 from instrc.schema.relations import Answering
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
 from instrc.schema.walk import Path, with_parts
@@ -25,7 +28,7 @@ from instrc.schema.walk import Path, with_parts
 Node: TypeAlias = dict[str, Json]
 
 
-class Impossible(NamedTuple):
+class Impossible(Struct, frozen=True):
     """A schema that nothing satisfies."""
 
     path: Path
@@ -52,13 +55,6 @@ def impossible_parts(root: Json, nodes: Sequence[tuple[Path, Json]], told: froze
         yield from _innermost(objects, hits, told, target)
     elif any("$ref" in node for _, node in objects):
         yield from _endless(objects, target)
-
-
-def is_written_false(schema: Json) -> bool:
-    """Tell whether a schema says in so many words that nothing satisfies it."""
-    if not isinstance(schema, dict):
-        return schema is False
-    return schema.get("not") in _ANYTHING and "not" in schema and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:
@@ -171,40 +167,6 @@ def _may_end(node: Node, open_ids: set[int], target: Resolve) -> bool:
     return kinds != {"array"} or size(node, "array").low < 1 or closed(of_item(node, 0))
 
 
-def may_be_impossible(node: Mapping[str, Json]) -> bool:
-    """Tell at first sight whether the keywords of a schema may leave nothing; most schemas hold too few for that."""
-    words = node.keys() & _WEIGHED
-    if not words:
-        return False
-    if words <= _OF_PLAIN_OBJECTS:
-        properties = mapping(node.get("properties"))
-        closed = False in (node.get("additionalProperties"), node.get("unevaluatedProperties"))
-        names = required_names(dict(node)) if "required" in node else ()
-        return any(is_written_false(properties[name]) if name in properties else closed for name in names)
-    if len(words) > 1:
-        return True
-    (word,) = words
-    return (
-        word in _ALONE
-        or (word == "minItems" and ("prefixItems" in node or node.get("items") is False))
-        or (word in _WITH_OTHERS and ("type" in node or word == "allOf"))
-    )
-
-
-_ANYTHING: tuple[Json, ...] = (True, {})
 _OPAQUE: Json = {"$ref": "impossible:"}
 """Stands for an impossible schema, of which nothing is to be known."""
 _IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
-_OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
-_ALONE = frozenset({"not", "if", "oneOf", "contains"})
-_WITH_OTHERS = frozenset({"allOf", "anyOf", "$ref"})
-_WEIGHED = (
-    _OF_PLAIN_OBJECTS
-    | _ALONE
-    | _WITH_OTHERS
-    | {"const", "enum", "pattern", "multipleOf", "uniqueItems", "minContains", "maxContains", "dependencies"}
-    | {"patternProperties", "propertyNames", "dependentRequired", "dependentSchemas"}
-    | {f"{side}{what}" for side in ("min", "max") for what in ("imum", "Length", "Items", "Properties")}
-    | {"exclusiveMinimum", "exclusiveMaximum"}
-)
-"""Keywords that may leave nothing together with others; `type`, `properties` and `items` matter by these only."""

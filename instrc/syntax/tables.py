@@ -11,12 +11,27 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import orjson
 from msgspec import Struct
 
 from instrc import resources
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Kept(TypedDict):
+        """The tables as they are kept in a file."""
+
+        grammar: str
+        """The text that they are of."""
+        skipped: list[str]
+        tokens: list[list[str]]
+        rules: list[list[str | int]]
+        """The name of each, what it reduces to, and of how many symbols it is."""
+        states: list[dict[str, int]]
+
 
 GRAMMAR = "aug.lark"
 TABLES = "aug.tables.json"
@@ -79,18 +94,6 @@ def tables() -> Tables:
     """Return the tables of the grammar."""
     grammar = resources.read("grammar", GRAMMAR)
     return _prepared(_kept_tables(grammar) or build(grammar))
-
-
-class Kept(TypedDict):
-    """The tables as they are kept in a file."""
-
-    grammar: str
-    """The text that they are of."""
-    skipped: list[str]
-    tokens: list[list[str]]
-    rules: list[list[str | int]]
-    """The name of each, what it reduces to, and of how many symbols it is."""
-    states: list[dict[str, int]]
 
 
 def build(grammar: str) -> Kept:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.source import Source
+from instrc.vibes.project import read_settings
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, read_settings, readable_path
+from instrc.vibes.settings import Settings, readable_path
 from instrc.vibes.vibe import MAX_BYTES
 
 if TYPE_CHECKING:

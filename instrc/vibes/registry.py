@@ -21,7 +21,6 @@ from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
-from instrc.vibes.memory import MemoryRoot
 from instrc.vibes.programs import ProgramFile, Programs
 from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
 from instrc.vibes.roots import Entry, LeadsOutsideError, Root, choose, read_name
@@ -55,8 +54,11 @@ class Registry:
         around: Callable[[Path, Path], Registry] | None = None,
     ) -> None:
         built_in = resources.folder("schemas") if library is None else library
-        in_memory = (MemoryRoot(memory),) if memory else ()
-        self.roots: tuple[Root, ...] = (*in_memory, *_distinct(workspace, [*shared, built_in]))
+        self.roots: tuple[Root, ...] = tuple(_distinct(workspace, [*shared, built_in]))
+        if memory:
+            from instrc.vibes.memory import MemoryRoot  # files have none
+
+            self.roots = (MemoryRoot(memory), *self.roots)
         for root in self.roots:
             root.within = self._holds
         self.max_bytes = max_bytes
@@ -147,11 +149,10 @@ class Registry:
     def peek(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe that a reference means now, and leave no trace among what was asked for."""
         root, entry = self._find(parse(uri, at), uri, at)
-        if isinstance(root, MemoryRoot):
+        data = root.data(entry)
+        if data is not None:
             name, address = root.file(entry).as_posix(), root.uri(entry)
-            made = parse_vibe(
-                root.data(entry), name=name, uri=address, segment=entry.segment, max_bytes=self.max_bytes, referrer=at
-            )
+            made = parse_vibe(data, name=name, uri=address, segment=entry.segment, max_bytes=self.max_bytes, referrer=at)
             return self._by_file.setdefault(f"{name}\0{address}", made)
         return self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
 

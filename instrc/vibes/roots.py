@@ -109,6 +109,10 @@ class Root:
         """Return the path of a vibe file, as it is shown."""
         return self.path / entry.folder / entry.file
 
+    def data(self, entry: Entry) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
+        """Return what a file holds, where that is no matter of reading it."""
+        return None
+
     def uri(self, entry: Entry) -> str:
         """Return the canonical reference to a file, with its version if it has one."""
         return self._uri(entry.folder, entry.segment, ".".join(map(str, entry.version)) or None)

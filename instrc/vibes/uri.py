@@ -103,7 +103,7 @@ def _segment(written: str, text: str, at: Span | None) -> str:
         raise malformed(text, "a part of its path is empty", at)
     if "/" in segment or "\\" in segment or ":" in segment:
         raise forbidden(text, f"`{short(segment)}` is no plain name of a folder or file", at)
-    if re.search(_CONTROL, segment):
+    if not segment.isprintable() and re.search(_CONTROL, segment):
         raise forbidden(text, "it holds a control character", at)
     if "@" in segment:
         raise malformed(text, "`@` has no place in it (a version follows a colon)", at)
@@ -118,6 +118,8 @@ def _unescape(text: str) -> str:
 
 
 def _escape(text: str) -> str:
+    if text.isidentifier():  # as most are: this spares them the pattern
+        return text
     return re.sub(
         _NEEDS_ESCAPE, lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text
     )

@@ -561,3 +561,26 @@ def test_a_numbered_version_beside_a_file_without_one_is_told(check: Check) -> N
     assert problem.name == "hidden-version"
     assert "it@2" in (problem.at.source.name if problem.at else "")
     assert check(PARAMETERS, {"other@1": PARAMETERS}, name="other@2") == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["a"]},
+        {"type": "string", "const": 1, "maxItems": 2, "frmat": "date", "format": "dat"},
+        {"type": "object", "properties": {"a": False, "b": {"enum": []}}, "required": ["a", "c"]},
+        {"type": "string", "maxLength": 1, "enum": ["aa"], "default": 3},
+        {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+        {"type": "strin"},
+        {"$ref": "#/$defs/nowhere"},
+    ],
+)
+def test_without_suspicions_all_errors_are_told(schema: Any, tmp_path: Path) -> None:
+    file = tmp_path / "it.vibe.json"
+    file.write_text(json.dumps(schema), encoding="utf-8")
+    registry, whole, brief = Registry([tmp_path]), Report(), Report()
+    review(registry.open(file), registry, whole)
+    review(registry.open(file), registry, brief, suspicions=False)
+    left_out = [each for each in whole.problems if each not in brief.problems]
+    assert {each.severity for each in left_out} <= {"warning"}
+    assert [each for each in whole.problems if each not in left_out] == brief.problems

@@ -13,7 +13,9 @@ from instrc.limits.incoming import SETTINGS_BYTES
 from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
 from instrc.vibes.discover import Surroundings, discover
-from instrc.vibes.settings import ENGINES, Settings, read_settings
+from instrc.vibes.project import read_settings
+from instrc.vibes.settings import Settings
+from instrc.vibes.settings_file import ENGINES
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'

@@ -13,7 +13,6 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
 from instrc.passes.bind.scopes import Definition, Scope, is_value
-from instrc.passes.bind.suggestions import similar_values
 from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
@@ -54,6 +53,8 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
         ev.note_read(name.text, scope)
         return Result(Path(name.text))
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
+        from instrc.passes.bind.suggestions import similar_values  # as the problem
+
         near = similar_values(name, scope.visible(), scope.inputs)
         ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near))
     return None

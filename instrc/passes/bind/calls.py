@@ -12,13 +12,12 @@ from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.passes.bind.choices import choice, is_choice
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import find_instruction, is_reference
+from instrc.passes.bind.lookup import find_instruction, is_choice, is_reference
 from instrc.passes.bind.slots import check_slots, properties_of
 from instrc.passes.bind.values import Data, Inner, Keys, Result, Value
 from instrc.passes.trampoline import Task
@@ -201,6 +200,8 @@ def _braces(
         if is_data(expression):
             given.arguments.append(Argument(each.key, Constant(data_of(ev, expression))))
         elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
+            from instrc.passes.bind.choices import choice  # few steps leave one
+
             slot = yield choice(ev, each, expression, inside, given, collect)
             if slot is None:
                 given.complete = False

@@ -18,7 +18,7 @@ from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import Given
-from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe, meaning
+from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.passes.bind.names import Called, Program, Special
 from instrc.passes.bind.values import Data, Result
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
@@ -30,19 +30,6 @@ from instrc.source import Span
 
 Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[Given]]
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
-
-
-def is_choice(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
-    """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
-    while isinstance(expression, Annotated):
-        expression = expression.value
-    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(ev, expression.callee, context)
-
-
-def _is_word(ev: Evaluation, name: Name, context: EvaluationContext) -> bool:
-    if name.text not in {"Plan", "OneOf"} or context.find(name.text) is not None:
-        return False
-    return isinstance(meaning(ev, name, context.scope), Special)
 
 
 def choice(

@@ -39,17 +39,13 @@ from instrc.passes.bind.calls import call, fail
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import is_duration
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.launches import launch, start
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_in_context, find_vibe, meaning
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import InputName, Program, Special
 from instrc.passes.bind.pipes import evaluate_pipe
-from instrc.passes.bind.processes import process
-from instrc.passes.bind.programs import call_program
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
-from instrc.passes.plan_schema import RUN_PLAN
 from instrc.passes.trampoline import Done, Task, Work
 from instrc.source import Span
 
@@ -131,23 +127,33 @@ def _call(
         case Instruction(kind="mixin"):
             return mix(ev, called, arguments, span, context)
         case Instruction(name="StartProcess"):
+            from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs
+
             return start(ev, called, arguments, span, context)
         case Instruction():
             return call(ev, called, arguments, span, context)
         case None:
             return _mistakes_in(ev, arguments, context)
         case Program():
+            from instrc.passes.bind.programs import call_program  # as above
+
             return call_program(ev, called, arguments, span, context)
         case Special("Fail"):
             return fail(ev, arguments, span, context)
         case Special("RunPlan_Activity"):
+            from instrc.passes.plan_schema import RUN_PLAN  # as above
+
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
             return Done(None)
         case Special("LaunchProcess"):
+            from instrc.passes.bind.launches import launch  # as above
+
             return launch(ev, arguments, span, context)
         case Special():
+            from instrc.passes.bind.processes import process  # as above
+
             return process(ev, called, arguments, span, context)
 
 

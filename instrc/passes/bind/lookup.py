@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from instrc import problems
 from instrc.ir.fusion import Instruction, suffix_of
-from instrc.ir.surface import Access, Expression, Name, Uri
+from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.names import RESERVED, SPECIAL, Called, InputName, Meaning, Program, Special
 from instrc.passes.bind.scopes import Definition, Scope, is_value
-from instrc.passes.bind.suggestions import misspelt_value, suggestions
 from instrc.passes.bind.values import Value
 from instrc.problems.problem import CompileError
 
@@ -51,9 +50,11 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
         return vibe
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
-    elif instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
-        return instructions.sketched(name.text)
     else:
+        from instrc.passes.bind.suggestions import misspelt_value, suggestions  # few programs have an unknown name
+
+        if instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
+            return instructions.sketched(name.text)
         offered = suggestions(name, scope.visible(), scope.inputs, instructions.names(), RESERVED)
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         at, word = name.span, name.text
@@ -126,3 +127,16 @@ def is_reference(ev: Evaluation, expression: Expression, context: EvaluationCont
         return True
     found = context.scope.find(expression.text)
     return found is not None and not ev.ends.is_alias(found)
+
+
+def is_choice(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
+    """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
+    while isinstance(expression, Annotated):
+        expression = expression.value
+    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(ev, expression.callee, context)
+
+
+def _is_word(ev: Evaluation, name: Name, context: EvaluationContext) -> bool:
+    if name.text not in {"Plan", "OneOf"} or context.find(name.text) is not None:
+        return False
+    return isinstance(meaning(ev, name, context.scope), Special)

@@ -12,13 +12,13 @@ from instrc.ir.surface import Field, Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
-from instrc.passes.bind.choices import choice, is_choice
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import is_choice
 from instrc.passes.bind.slots import brackets_at, check_slots, properties_of
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Data, Inner, Keys, Members, Value
@@ -60,6 +60,8 @@ def mix(
             if value is None:
                 return None
         elif is_choice(ev, expression, within):
+            from instrc.passes.bind.choices import choice  # few mixins leave one
+
             slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
             _take(given, None if slot is None else replace(slot, reads=tuple(given.chosen)))
         elif is_data(expression):

@@ -26,7 +26,6 @@ from instrc.passes.compose.possible import impossible, made_impossible
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
 from instrc.passes.instructions import InstructionTable, weighed
-from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -143,7 +142,10 @@ class _Composer:
             self.placed = []
             before = len(self.report.problems)
             made = bound_loops(self.attempt(span, make))
-            made = with_shared_references(made) if self.plans else made
+            if self.plans:
+                from instrc.passes.plan_schema import with_shared_references  # few programs have plans
+
+                made = with_shared_references(made)
             holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
             found = _Made(made, tuple(self.placed), holds_references)
             if len(self.report.problems) == before:

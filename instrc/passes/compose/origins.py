@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -24,7 +26,7 @@ _VIBE = "/allOf/0"
 _ANNOTATION = "/allOf/1"
 
 
-class Filled(NamedTuple):
+class Filled(Struct, frozen=True):
     """What fills a slot: where it is written, its instruction if it has one, and its address if it goes in by reference."""
 
     at: Span

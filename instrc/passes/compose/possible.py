@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.jsonvalue import Json, at, pointer
 from instrc.problems.problem import Problem
-from instrc.schema.impossible import Impossible, impossible_parts
-from instrc.schema.relations import disjoint
+from instrc.schema.first_sight import may_hold_impossible
 from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
+if TYPE_CHECKING:
+    from instrc.schema.impossible import Impossible
+
 
 def impossible(schema: Json, place: Span) -> Iterator[Problem]:
     """Yield why nobody can fill in a step with a flat schema, which is written at a place."""
-    for part in impossible_parts(schema, list(walk(schema))):
-        if disjoint(schema, schema):
+    for part in _parts(schema):
+        if _is_impossible(schema):
             yield _problem(part, place, fatal=True)
 
 
@@ -27,13 +30,29 @@ def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fat
     That is `fatal` wherever it is, or where nothing satisfies the whole.
     What was impossible before, or is so by what is added alone, is told where it is written.
     """
-    found = list(impossible_parts(schema, list(walk(schema))))
+    found = _parts(schema)
     if not found:
         return
-    known = {part.path for each in (before, added) for part in impossible_parts(each, list(walk(each)))}
+    known = {part.path for each in (before, added) for part in _parts(each)}
     for part in found:
         if part.path not in known:
-            yield _problem(part, _place(part, added, place), fatal=fatal or disjoint(schema, schema))
+            yield _problem(part, _place(part, added, place), fatal=fatal or _is_impossible(schema))
+
+
+def _parts(schema: Json) -> list[Impossible]:
+    """Return the innermost parts of a schema that nothing satisfies."""
+    nodes = list(walk(schema))
+    if not may_hold_impossible(node for _, node in nodes):
+        return []
+    from instrc.schema.impossible import impossible_parts  # few schemas need this look
+
+    return list(impossible_parts(schema, nodes))
+
+
+def _is_impossible(schema: Json) -> bool:
+    from instrc.schema.relations import disjoint  # as above
+
+    return disjoint(schema, schema)
 
 
 def _problem(part: Impossible, at: Span, *, fatal: bool) -> Problem:

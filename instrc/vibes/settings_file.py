@@ -1,0 +1,223 @@
+"""Read the table `[tool.instrc]` of a `pyproject.toml`, and tell all that is wrong with it at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar, cast
+
+from instrc.limits.incoming import SETTINGS_BYTES
+from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
+from instrc.regular import read_regular
+from instrc.source import Source, Span
+from instrc.tomltext import TomlError, read_toml
+from instrc.vibes.settings import RunSettings, Settings, readable_path
+from instrc.vibes.settings_places import entry_place, error_place, header_place
+from instrc.vibes.settings_table import has_similar_header, misplaced_table
+
+T = TypeVar("T")
+
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
+"""Settings of `[tool.instrc.run]`."""
+ENGINES = ("memory", "durable", "temporal")
+"""What `engine` names."""
+LIMITS = ("source", "vibe", "schema")
+MOST = 2_000_000_000
+"""No limit is higher: a file of that size is read into memory."""
+"""`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
+_FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
+_PLACEHOLDER = r"\{\w*\}"
+_MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
+"""The name in a header or as a key; as a dependency it sets nothing."""
+_Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
+"""Where, which setting, why, and what may have been meant."""
+
+
+def read_file(file: Path) -> Settings:
+    """Return what a `pyproject.toml` says; a `CompileError` tells all that is wrong with it."""
+    name = readable_path(file).as_posix()
+    try:
+        data = read_regular(str(file), SETTINGS_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
+        raise _error([(Source(name, "").whole(), "", reason, ())]) from None
+    if len(data) > SETTINGS_BYTES:
+        raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
+    if re.search(_MAY_BE_SET, text) is None and not has_similar_header(text):
+        return Settings(file=file)  # spares the import of the TOML reader
+    source = Source(name, text)
+    try:
+        document = read_toml(text)
+    except TomlError as error:
+        raise _error([(error_place(source, error), "", error.reason, ())]) from None
+    tools = document.get("tool", {})
+    if misplaced := misplaced_table(document):
+        raise _error([(header_place(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
+    table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
+    return _Reader(source, file, table).settings()
+
+
+class _Reader:
+    """One `[tool.instrc]` table; all that is wrong with it is said at once."""
+
+    def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:
+        self.source = source
+        self.file = file
+        self.table = table
+        self.wrong: list[_Wrong] = []
+
+    def settings(self) -> Settings:
+        for key in self.table:
+            if key not in KEYS:
+                self._wrong(key, "there is no such setting", nearest(key, KEYS))
+        naming, hint = self._naming(), self._hint()
+        templates = self.table.get("templates", False)
+        if not isinstance(templates, bool):
+            self._wrong("templates", "it is `true` or `false`")
+        roots, shared = self._folders("roots"), self._folders("shared")
+        told = any(key == "shared" for _, key, *_ in self.wrong)
+        for folder in () if told else (folder for folder in shared if folder in roots):
+            self._wrong("shared", f"`{folder.as_posix()[:80]}` is one of `roots` already: its vibes would have two names")
+        settings = Settings(
+            templates=templates is True,
+            roots=roots,
+            shared=shared,
+            hint=hint,
+            naming=naming,
+            limits=self._limits(),
+            keywords=self._keywords(),
+            activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
+            models=self._models(),
+            prices=self._prices(),
+            checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
+            run=self._run(),
+            file=self.file,
+        )
+        if self.wrong:
+            raise _error(self.wrong)
+        return settings
+
+    def _hint(self) -> str | None:
+        hint = self.table.get("hint")
+        if hint is None:
+            return None
+        if not isinstance(hint, str):
+            self._wrong("hint", "it is a text")
+            return None
+        if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
+            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+        return hint
+
+    def _naming(self) -> Literal["step", "camel"] | None:
+        match self.table.get("naming"):
+            case None:
+                return None
+            case "step":
+                return "step"
+            case "camel":
+                return "camel"
+        self._wrong("naming", 'it is `"step"` or `"camel"`')
+        return None
+
+    def _folders(self, key: str) -> tuple[Path, ...]:
+        written = self.table.get(key, [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
+            self._wrong(key, "it is a list of folders")
+            return ()
+        for item in dict.fromkeys(item for item in written if written.count(item) > 1):
+            self._wrong(key, f"it names `{item[:80]}` twice")
+        folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
+        for item, folder in folders:
+            if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
+                self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
+        return tuple(readable_path(folder) for _, folder in folders)
+
+    def _keywords(self) -> frozenset[str]:
+        written = self.table.get("keywords", [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item for item in written):
+            self._wrong("keywords", "it is a list of keywords")
+            return frozenset()
+        return frozenset(written)
+
+    def _table(self, key: str, kinds: tuple[type[T], ...], reason: str) -> dict[str, T]:
+        written = self.table.get(key, {})
+        if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
+            self._wrong(key, f"it is a table, and {reason}")
+            return {}
+        return written
+
+    def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
+        """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
+        written: dict[str, object] = self._table(key, kinds, f"its values are {kind}")
+        for name, value in written.items():
+            if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):
+                self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
+        return written
+
+    def _models(self) -> Mapping[str, str]:
+        written = self._table("models", (str,), "its values are names of models")
+        for name, value in written.items():
+            if not value.strip():
+                self._wrong(f"models.{name}", "it is the name of a model", word=name)
+        return written
+
+    def _prices(self) -> Mapping[str, Mapping[str, float]]:
+        written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
+        for name, price in written.items():
+            if not price:
+                self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
+            for key, value in price.items():
+                if (
+                    key not in {"input", "output"}
+                    or isinstance(value, bool)
+                    or not isinstance(value, int | float)
+                    or not value >= 0
+                ):
+                    self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
+        return written
+
+    def _run(self) -> RunSettings:
+        written = self.table.get("run", {})
+        if not isinstance(written, dict):
+            self._wrong("run", "it is a table")
+            return {}
+        for key, value in written.items():
+            if key not in RUN:
+                self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
+            elif key not in {"model", "engine", "store"}:
+                if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                    self._wrong(f"run.{key}", "it is a whole number from 0", word=key)
+            elif not isinstance(value, str) or not value.strip():
+                self._wrong(f"run.{key}", "it is a text" if not isinstance(value, str) else "it is empty", word=key)
+            elif key == "engine" and value not in ENGINES:
+                known = ", ".join(f"`{each}`" for each in ENGINES)
+                self._wrong("run.engine", f"engines are {known}", nearest(value, ENGINES), word=value)
+        return cast("RunSettings", written)  # what is otherwise has been told, and stops whoever reads them
+
+    def _limits(self) -> dict[str, int]:
+        written = self.table.get("limits", {})
+        if not isinstance(written, dict):
+            self._wrong("limits", "it is a table of numbers")
+            return {}
+        for key, value in written.items():
+            if key not in LIMITS:
+                self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
+            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {MOST:,}", word=key)
+        return {key: value for key, value in written.items() if key in LIMITS}
+
+    def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
+        self.wrong.append((entry_place(self.source, word or key), key, reason, close))
+
+
+def _error(wrong: list[_Wrong]) -> CompileError:
+    from instrc.problems.files import InvalidSettings  # as in `refusals`
+
+    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
