@@ -2,6 +2,7 @@
 
 Where one of two conditions rules the other one out, `[{"if": A, "then": B}, {"if": C, "then": D}]` says the same as
 `{"if": A, "then": B, "else": {"if": C, "then": D}}`.
+If the first has an `else` of its own, both hold there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is to be folded.
 """
 
 from __future__ import annotations
@@ -23,17 +24,24 @@ def chained(around: dict[str, Json], conditions: list[Condition]) -> Condition |
     """Return one condition that decides what several decide in a schema that also says `around`; `None` if it is not certain.
 
     Where one of them holds, no other does, so nothing that the others decide is lost.
+    At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
     """
     links = [link for condition in conditions for link in _links(condition)]
-    if len(links) > CHAINED_CONDITIONS or any("else" in link for link in links):
+    first, *others = sorted(links, key=lambda link: "else" not in link)
+    if len(links) > CHAINED_CONDITIONS or any("else" in link for link in others) or _asks(first.get("else")):
         return None
     asked = [_beside(around, link["if"]) for link in links]
     if not all(disjoint(one, other) for one, other in combinations(asked, 2)):
         return None
-    chain = links[-1]
-    for link in reversed(links[:-1]):
+    chain = others[-1]
+    for link in reversed(others[:-1]):
         chain = {**link, "else": chain}
-    return chain
+    return {**first, "else": {"allOf": [first["else"], chain]} if "else" in first else chain}
+
+
+def _asks(schema: Json) -> bool:
+    """Tell whether a schema has a condition itself, beside which a further one would stay apart."""
+    return isinstance(schema, dict) and "if" in schema
 
 
 def _links(condition: Condition) -> Iterator[Condition]:
@@ -49,7 +57,7 @@ def _links(condition: Condition) -> Iterator[Condition]:
 
 def _beside(around: dict[str, Json], asked: Json) -> Json:
     """Return an `if` with the kind of values and the names that the schema around it demands."""
-    demanded = around.get("required")
+    demanded = around.get("required", [])
     own = asked.get("required", []) if isinstance(asked, dict) else None
     if not isinstance(asked, dict) or not isinstance(demanded, list) or not isinstance(own, list):
         return asked

@@ -21,7 +21,7 @@ from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
 from instrc.schema.laws import Keys, Verdict
 from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
-from instrc.schema.vocabulary import LAWS, SPEAKS_OF
+from instrc.schema.vocabulary import LAWS, NAMED, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
 Group: TypeAlias = JsonObject
@@ -167,7 +167,7 @@ class ResidualAllOf:
     def conditions(self) -> None:
         """Leave out conditions that decide nothing or are decided, and ask each question once."""
         kept: dict[object, Group] = {}
-        for group in self.groups:
+        for group in map(_deciding, self.groups):
             condition = group["if"]
             unseen = self._unseen([condition])
             if unseen and implies(self.around, condition):
@@ -180,6 +180,9 @@ class ResidualAllOf:
         self.groups = list(kept.values())
         if len(self.groups) > 1 and (chain := chained(self.around, self.groups)) is not None:
             self.groups = [chain]
+            following = chain["else"]
+            if isinstance(following, dict) and "allOf" in following:
+                self.made.append(following)
 
     def _intersect_conditions(self, one: Group, other: Group) -> Group:
         """Return a condition with what two of the same `if` decide."""
@@ -241,6 +244,16 @@ _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
     "if": ResidualAllOf.conditions,
     "contains": ResidualAllOf.contains,
 }
+
+
+def _deciding(group: Group) -> Group:
+    """Return a condition without a `then` or an `else` that says nothing, as `{"properties": {}}` does."""
+    idle = [word for word in ("then", "else") if word in group and _is_idle(group[word])]
+    return {word: value for word, value in group.items() if word not in idle} if idle else group
+
+
+def _is_idle(schema: Json) -> bool:
+    return schema in TRIVIAL or (isinstance(schema, dict) and all(word in NAMED and schema[word] == {} for word in schema))
 
 
 def _is_count(value: Json) -> bool:

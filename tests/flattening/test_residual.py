@@ -86,6 +86,31 @@ GONE: dict[str, tuple[list[Any], Any]] = {
             "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
         },
     ),
+    "conditions about a name that they ask for": (
+        [
+            {"type": "object"},
+            {"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]}},
+            {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+        ],
+        {
+            "type": "object",
+            "if": {"properties": {"k": {"const": 1}}, "required": ["k"]},
+            "then": {"required": ["a"]},
+            "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+        },
+    ),
+    "a condition with an else, and one that holds in it only": (
+        [{"if": TEXT, "then": B}, {"if": NULL, "then": False, "else": {"minimum": 0}}, {"if": {"type": "integer"}, "then": A}],
+        {
+            "if": NULL,
+            "then": False,
+            "else": {"minimum": 0, "if": TEXT, "then": B, "else": {"if": {"type": "integer"}, "then": A}},
+        },
+    ),
+    "a condition that decides nothing": (
+        [{"if": A, "then": B}, {"if": NULL, "then": {"properties": {}}, "else": {"patternProperties": {}, "properties": {}}}],
+        {"if": A, "then": B},
+    ),
     "conditions that ask the same": (
         [{"if": A, "then": B, "else": C}, {"if": A, "then": {"minLength": 1}}],
         {"if": A, "then": {"maxLength": 2, "minLength": 1}, "else": C},
@@ -177,9 +202,13 @@ KEPT: dict[str, list[Any]] = {
         {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["a"]}},
         {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
     ],
-    "two conditions, one of which also decides when it does not hold": [
-        {"if": TEXT, "then": B},
+    "two conditions that also decide when they do not hold": [
+        {"if": TEXT, "then": B, "else": A},
         {"if": NULL, "then": False, "else": C},
+    ],
+    "two conditions, one of which asks further when it does not hold": [
+        {"if": TEXT, "then": B},
+        {"if": NULL, "then": False, "else": {"if": C, "then": A, "minProperties": 1}},
     ],
     "two that are contained": [{"contains": A}, {"contains": B}],
     "the more general is contained more often": [{"contains": A, "minContains": 3}, {"contains": {"minimum": 2}}],
