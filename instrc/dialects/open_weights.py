@@ -65,6 +65,7 @@ def vllm() -> Dialect:
         formats=FORMATS | {"uri"},
         patterns="anchored",
         most_repeated=1000,
+        most_repeated_at_once=128,
         most_bound=2**62,
         most_count=2**31,
         lengths_beside_patterns=False,
@@ -82,6 +83,12 @@ def vllm() -> Dialect:
                 "bounds of 2^63 and more do not compile, nor patterns that repeat a part more than 1,000 times",
                 "llguidance 1.9.1 and xgrammar 0.2.8, run",
                 "2026-11-21",
+            ),
+            Fact(
+                "a repetition of more than 128 does not compile while the compiler's cache is on, as it is by default: "
+                "`[a-z]{129}` fails an internal check, `[a-z]{128}[a-z]` does not",
+                "xgrammar 0.2.8, run",
+                "2026-11-22",
             ),
             Fact(
                 "in an object that is open, declared keys that are not ASCII may also come late, twice, and with any value",

@@ -178,6 +178,8 @@ class Dialect:
     """The greatest number of characters, items or properties a keyword may name."""
     most_repeated: int | None = None
     """The greatest number of times a pattern may repeat a part by `{n}`."""
+    most_repeated_at_once: int | None = None
+    """The greatest number of one `{n}`: what is repeated more often is written as several repetitions."""
     empty_words: bool = True
     """Whether an enum may hold the empty string."""
     comments: bool = True

@@ -69,6 +69,8 @@ SAMPLE_VALUES: Final = 5000
 """Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
 VERIFIED_ORDERS: Final = 40
 """Reordered answers that an engine is shown."""
+SPLIT_PATTERN: Final = 4000
+"""Characters of a pattern whose repetitions are written as several; one that would become longer is told as lost."""
 VERIFIED_PATTERN: Final = 200_000
 """Characters of a regular expression that is still matched."""
 REPAIRED_PLACES: Final = 60

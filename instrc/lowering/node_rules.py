@@ -94,9 +94,8 @@ class NodeRules:
         form, pattern = node.get("format"), node.get("pattern")
         if "format" in node and not (isinstance(form, str) and form in dialect.formats):
             yield Breach("format", place, f"{form!r} is no known format")
-        if "pattern" in node and not (
-            isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, dialect.most_repeated)
-        ):
+        most = dialect.most_repeated_at_once or dialect.most_repeated
+        if "pattern" in node and not (isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, most)):
             yield Breach("pattern", place, f"{pattern!r} is not taken")
         if (
             not dialect.lengths_beside_patterns

@@ -105,7 +105,8 @@ def test_each_limit_of_a_target_is_a_number_that_one_of_its_facts_tells(target: 
     dialect = targets()[target]
     told = " ".join(fact.what for fact in dialect.facts)
     limits = [getattr(dialect.limits, field.name) for field in fields(dialect.limits)]
-    numbers = [*chain.from_iterable(limit if isinstance(limit, tuple) else (limit,) for limit in limits), dialect.most_repeated]
+    repeated = [dialect.most_repeated, dialect.most_repeated_at_once]
+    numbers = [*chain.from_iterable(limit if isinstance(limit, tuple) else (limit,) for limit in limits), *repeated]
     assert [number for number in numbers if number is not None and not re.search(rf"(?<![\d,]){number:,}(?!,?\d)", told)] == []
 
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 
 from instrc.ir.dialect import Dialect
+from instrc.lowering.rewrites.repetitions import REPEATED, split
 
 _LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
-_REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
 _LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
     """Return a regular expression as it is sent to a target; `None` if the target does not take it."""
     plain = _plain_classes(pattern)
-    return plain if accepts_pattern(plain, kind or dialect.patterns, dialect.most_repeated) else None
+    if not accepts_pattern(plain, kind or dialect.patterns, dialect.most_repeated):
+        return None
+    at_once = dialect.most_repeated_at_once
+    if at_once is None:
+        return plain
+    several = split(plain, at_once)
+    return None if _repeats_over(several, at_once) else several
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
-    if most_repeated is not None and any(int(number) > most_repeated for number in _REPEATED.findall(pattern)):
+    if most_repeated is not None and _repeats_over(pattern, most_repeated):
         return False
     try:
         re.compile(pattern)
@@ -30,6 +36,10 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
     if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
         return False
     return kind == "plain" or _anchored(pattern)
+
+
+def _repeats_over(pattern: str, most: int) -> bool:
+    return any(int(number) > most for number in REPEATED.findall(pattern))
 
 
 _ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
