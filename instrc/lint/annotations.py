@@ -21,31 +21,34 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
         return
     from instrc.lint.words import suspicious_words  # many programs annotate nothing
 
-    for schema, at in _schemas(program):
+    for schema, at, inline in _schemas(program):
         place = partial(place_in, at)
         unsound = problems_of(schema, place)
         yield from unsound
         if not unsound:
             found = suspicious_words(schema, place, allowed)
-            yield from (_at_the_top(problem, schema, at) for problem in found)
+            yield from (_at_the_top(problem, schema, at, inline=inline) for problem in found)
 
 
-def _at_the_top(problem: Problem, schema: Json, at: Span) -> Problem:
+def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
     """Return a problem that knows whether its keyword stands at the top of an annotation."""
     from instrc.problems.suspicious import UnknownKeyword
 
     if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
-        return replace(problem, annotating=problem.at == place_in(at, f"/{problem.word}", key=True))
+        at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)
+        return replace(problem, annotating=at_the_top and not inline, inline=at_the_top and inline)
     return problem
 
 
-def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
-    """Yield each object after an `@` with the place that holds it."""
+def _schemas(program: Program) -> Iterator[tuple[Json, Span, bool]]:
+    """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
     for node in nodes(program):
         match node:
             case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
-                yield schema, at
-            case Matches(schema=schema, schema_span=at) | Inline(schema, at):
-                yield schema, at
+                yield schema, at, False
+            case Matches(schema=schema, schema_span=at):
+                yield schema, at, False
+            case Inline(schema, at):
+                yield schema, at, True
             case _:
                 pass

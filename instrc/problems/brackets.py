@@ -124,38 +124,6 @@ class MismatchedBracket(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BracketAfterValue(Problem):
-    """A `(` follows something that cannot be called.
-
-    Only names and `aug:` references take brackets. A `(` continues what is written before it, even after a line break.
-
-    ```aug greet.aug
-    const text = Greet(prompt)
-    (Reply(text))
-    ```
-
-    Write `;` before a `(` that begins a new statement.
-    """
-
-    name: ClassVar[str] = "bracket-after-value"
-
-    member: str = ""
-    """The member before it, as `then` in `Draft(prompt).then(…)`."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`.{self.member}` is a member, not a function" if self.member else "what is before this `(` cannot be called"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        if self.member:
-            return "pass the value to an instruction: `… | Review`, or `Review(…)`"
-        return "write `;` before it to begin a new statement, or `|` to begin a stage"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingComma(Problem):
     """Two arguments, fields or elements have no comma between them.
 

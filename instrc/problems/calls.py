@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
+from instrc.problems.lookalikes import strange_letter, twin
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
@@ -34,6 +35,8 @@ class NotCallable(Problem):
 
     word: str
     places: tuple[Span, ...] = ()
+    hides: bool = False
+    """Whether an instruction has the same name."""
 
     @property
     def message(self) -> str:
@@ -43,6 +46,8 @@ class NotCallable(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.hides:
+            return f"the name `{self.word}` hides the instruction: choose another name for the value"
         return "write a value in the brackets of a call, or at the start of a pipe"
 
     @property
@@ -201,6 +206,11 @@ class SlotNotFound(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.holder == "Loop_Mixin" and self.word.lower().startswith(("max", "count", "times", "rounds", "limit")):
+            return "bound it by `Loop_Mixin(…) @ { properties: { _iteration: { maximum: 5 } } }`"
+        strange = strange_letter(self.word)
+        if strange or (self.nearest and twin(self.word) == self.nearest[0]):
+            return f"{strange or 'its letters only look like Latin letters'}; {did_you_mean(self.nearest) or 'correct it'}"
         return did_you_mean(self.nearest) or (
             "it has " + ", ".join(f"`{slot}`" for slot in self.slots[:8]) if self.slots else None
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,7 +32,8 @@ class NestedQuotes(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return 'write `\\"` for a quote inside a string, or put the string into the other kind of quotes'
+        quote = self.characters or '"'
+        return f"write `\\{quote}` for a quote inside a string, or put the string into the other kind of quotes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,9 +279,15 @@ class MissingScheme(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write `aug:{self.path}`"
+        return f"write `{self._reference()}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, f"aug:{self.path}")
+        return replacement(self.at, self._reference(), safe=self._reference() == f"aug:{self.path}")
+
+    def _reference(self) -> str:
+        """Return the path as a reference: below a root, which a folder `schemas` is, and without the ending of a file."""
+        path, dots, version = self.path.partition(":")
+        below = re.sub(r"^(?:\.{1,2}/)+|(?:\.vibe)?\.(?:json|aug)$", "", path)
+        return f"aug:{below.removeprefix('schemas/')}{dots}{version}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -80,6 +81,8 @@ class MisplacedData(Problem):
         """One short sentence: the way out."""
         if self.failing:
             return 'name the arguments: `Fail(code: "…", message: "…")`'
+        if self.at is not None and re.search(r"\d,\Z", self.at.source.text[: self.at.start][-2:]) and self.at.text.isdecimal():
+            return "write the point of a number as `.`, as in `1.5`"
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
             return 'a goal needs steps after it: `"…" | Draft`'
         return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
@@ -190,3 +193,49 @@ class MisplacedBlock(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "let it come first and pass its value in brackets"
+
+
+_OF_RUNS = frozenset({"invoke", "ainvoke", "run", "execute", "call", "stream", "batch", "forward", "send", "kickoff"})
+"""Methods that run something in other systems."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BracketAfterValue(Problem):
+    """A `(` follows something that cannot be called.
+
+    Only names and `aug:` references take brackets. A `(` continues what is written before it, even after a line break.
+
+    ```aug greet.aug
+    const text = Greet(prompt)
+    (Reply(text))
+    ```
+
+    Write `;` before a `(` that begins a new statement.
+    """
+
+    name: ClassVar[str] = "bracket-after-value"
+
+    member: str = ""
+    """The member before it, as `then` in `Draft(prompt).then(…)`."""
+    of_value: bool = True
+    """Whether it is the member of a value, not of a module of another language: `dspy.Predict(…)`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`.{self.member}` is a member, not a function" if self.member else "what is before this `(` cannot be called"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.member in _OF_RUNS:
+            return "remove it: `instrc run FILE` runs a program"
+        if self.member in {"all", "gather", "race"}:
+            return "steps that do not read each other's results are written beside each other: `{ a: A, b: B }`"
+        if self.member in {"log", "print"}:
+            return "remove it: the value of the last expression is the result"
+        if self.member and not self.of_value:
+            return f"instructions are not parts of something: call one by its name alone, as in `{self.member}(…)`"
+        if self.member:
+            return "pass the value to an instruction: `… | Review`, or `Review(…)`"
+        return "write `;` before it to begin a new statement, or `|` to begin a stage"

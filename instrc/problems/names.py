@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
-from instrc.problems.lookalikes import strange_letter, twin
+from instrc.problems.lookalikes import strange_letter, twin, typed_on_latin
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.suggest import did_you_mean, plain
 from instrc.source import Span
 
 _VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
 _VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
 """How other languages write the three values that have names."""
+_SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
+"""How YAML writes two of them."""
+_NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
+_PRINTING = frozenset({"print", "puts", "echo", "printf"})
+_FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
+"""Functions of other languages that compute."""
+_REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
+"""How the request that starts a program is called elsewhere."""
+_STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
 _IN_BLOCKS = {
     "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
     "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
@@ -26,6 +36,7 @@ _IN_BLOCKS = {
     "pass": "a block ends with a value; write `null` for nothing",
 }
 """Names that exist only in blocks, and words that end a block in other languages."""
+_FAILURES = frozenset({"e", "err", "ex", "exc", "exception"})
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 """Functions of other languages that process each element of a list."""
 
@@ -74,18 +85,55 @@ class UnknownName(Problem):
             return "make it the value of the block: `const NAME = when … { … }`"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
+        if self.word in _SWITCHES and not self.nearest:
+            return f"write `{_SWITCHES[self.word]}`"
+        if self.word in _NO_NUMBERS and not self.nearest:
+            return "JSON has no such number"
+        if self.word in _FAILURES and not self.nearest and self.at is not None and "try" in self.at.source.text:
+            return "what has failed is called `error`, in the `else` of a `try`"
         if self.word in _IN_BLOCKS and not self.nearest:
             return _IN_BLOCKS[self.word]
         if not self.nearest and self.word in _LOOPS:
             return "write `each NAME in PATH { … }`"
         if self.reading and not self.nearest:
             return f"name the value that has it first: `const found = …;`, then read `found.{self.word}`"
-        advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
+        if _STEP_KEY.fullmatch(self.word):
+            return "keys exist in what is compiled only: name the value, `const found = …;`, and read it by that name"
+        advice = did_you_mean(self.nearest) or self._advice()
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"
         if self.nearest and twin(self.word) == self.nearest[0]:
             return f"all its letters only look like Latin letters; {advice}"
-        return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
+        if self.nearest and plain(typed_on_latin(self.word) or "") == plain(self.nearest[0]):
+            return f"it is typed with the Russian keyboard layout; {advice}"
+        looked_up = self.searched and (self.nearest or "below a root" in advice)
+        return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice
+
+    def _advice(self) -> str:
+        """Return the way out where no other name is near: by how the name is used."""
+        called = self._next().startswith("(")
+        if called and self.word in _PRINTING:
+            return "remove it: the value of the last expression is the result"
+        if called and self.word in _FUNCTIONS:
+            return "a program computes nothing: let an instruction give the value"
+        if called or not self.word[:1].islower():
+            return "save its schema as a vibe below a root, or try `--sketch`"
+        if self.word in _REQUESTS:
+            return f"the request is called `prompt`; declare another one with `input {self.word}`"
+        if self._is_labelled():
+            return f'write a text in quotes, `"{self.word}"`, or declare it with `input {self.word}`'
+        return f"declare it with `input {self.word}`, save its schema as a vibe below a root, or try `--sketch`"
+
+    def _next(self) -> str:
+        """Return what stands behind the name."""
+        return "" if self.at is None else self.at.source.text[self.at.end : self.at.end + 20].lstrip()
+
+    def _is_labelled(self) -> bool:
+        """Tell whether the name is all that stands behind a label or a key."""
+        if self.at is None or self._next()[:1] not in {",", ")", "}"}:
+            return False
+        before = self.at.source.text[max(0, self.at.start - 20) : self.at.start].rstrip()
+        return before.endswith(":") and before[-2:-1].isalnum()
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

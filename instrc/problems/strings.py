@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,6 +67,9 @@ class TemplateString(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        inside = "" if self.at is None else self.at.source.text[self.at.end :].partition("`")[0]
+        if "|" in inside or re.search(r"\w\(", inside):
+            return "remove the backticks: they are signs of Markdown"
         return 'write "…"'
 
     @property
@@ -74,7 +78,7 @@ class TemplateString(Problem):
         if self.at is None or (end := self.at.source.text.find("`", self.at.end)) < 0:
             return ()
         inside = self.at.source.text[self.at.end : end]
-        if "\n" in inside or '"' in inside or "${" in inside:
+        if "|" in inside or "(" in inside or "\n" in inside or '"' in inside or "${" in inside:
             return ()
         closing = self.at.source.span(end, end + 1)
         return (Fix('write `"` for both', (Edit(self.at, '"'), Edit(closing, '"')), safe=True),)

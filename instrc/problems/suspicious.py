@@ -37,6 +37,8 @@ class UnknownKeyword(Problem):
     nearest: tuple[str, ...] = ()
     annotating: bool = False
     """Whether it is at the top level of an annotation, where the author may have wanted a property."""
+    inline: bool = False
+    """Whether it is at the top level of a schema that is written in a program."""
 
     @property
     def message(self) -> str:
@@ -50,6 +52,8 @@ class UnknownKeyword(Problem):
             return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
         if self.word in _OF_RUNS:
             return "models, retries and the like are chosen when a program is run, not in the program: remove it"
+        if self.inline and not self.nearest:
+            return f'write properties under `properties`: `@ {{ type: "object", properties: {{ {self.word}: {{ … }} }} }}`'
         if self.annotating and not self.nearest:
             return (
                 f"to say more of a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"

@@ -76,7 +76,8 @@ def block_slip(view: View) -> Found:
     last = view.text(view.read[-1])
     if last in {"max", "keep"} and view.accepts("NUMBER"):
         word = "repeat" if head.kind == "UNTIL" else head.word
-        return _incomplete(view, word, f"a whole number behind `{last}`")
+        form = "each NAME in PATH max 5 { … }" if word == "each" else f"repeat {{ … }} until PATH {last} 5"
+        return _incomplete(view, word, f"a whole number behind `{last}`", f"write one without quotes: `{form}`")
     match head.kind:
         case "WHEN" | "UNTIL" if not head.closed:
             return _operator(view) or _condition(view, head)
@@ -233,10 +234,10 @@ def _without_else(view: View, head: _Head) -> Found:
     return problem, Repair((view.one("ELSE"),), 1) if put else GIVE_UP
 
 
-def _incomplete(view: View, word: str, missing: str) -> Found:
+def _incomplete(view: View, word: str, missing: str, advice: str = "") -> Found:
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
-    advice = _WORDS.get((word, view.text(token)), "")
+    advice = advice or _WORDS.get((word, view.text(token)), "")
     if not advice and word in {"each", "repeat"} and token.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
         advice = _EACH_NUMBER
     if not advice and missing == "`{`" and token.kind in {"COLON", "NAME", "AUG_URI", "STRING", *BLOCK}:

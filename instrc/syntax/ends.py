@@ -47,7 +47,8 @@ def closing_slip(view: View) -> Found:
     if OPENING[top.kind] == token.kind:
         if token.kind == "RBRACE" and (defined := _defined_last(view)):
             missing = statements.MissingValue(at=at, after="at the end of this block", defined=defined)
-            return missing, Repair((view.one("SEMICOLON"), view.one("NAME", defined)))
+            semicolon = () if view.before() == "SEMICOLON" else (view.one("SEMICOLON"),)
+            return missing, Repair((*semicolon, view.one("NAME", defined)))
         if view.before() in OPENING:
             return _empty_group(view), Repair((view.one("NAME", "missing"),))
         if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
@@ -93,10 +94,12 @@ def is_closed(view: View, *, stop_at_names: bool) -> bool:
 
 def _defined_last(view: View) -> str:
     """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
-    if view.before() not in ENDS_VALUE or not view.accepts("SEMICOLON", "NAME", "RBRACE"):
+    ended = view.before() == "SEMICOLON"
+    follows = ("NAME", "RBRACE") if ended else ("SEMICOLON", "NAME", "RBRACE")
+    if (not ended and view.before() not in ENDS_VALUE) or not view.accepts(*follows):
         return ""
     level = 0
-    for place in range(len(view.read) - 1, 0, -1):
+    for place in range(len(view.read) - 1 - ended, 0, -1):
         kind = view.read[place].kind
         level += (kind in CLOSING) - (kind in OPENING)
         if level < 0 or (not level and kind == "SEMICOLON"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.problems import brackets, habits, notation, statements, words
+from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Found, Repair, View, first_on_line
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Found, Repair, View, first_on_line
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
@@ -18,7 +18,7 @@ _ADVICE = {
     "!": ("put what is to happen otherwise behind `else`",),
     "[": ("write `.NAME` for a member",),
     "<": ("a call is written with round brackets",),
-    ">": ("a call is written with round brackets",),
+    ">": ("write `|` to lead to the next stage; compare in a condition by a JSON Schema: `PATH @ { exclusiveMinimum: 3 }`",),
     ".": ("a path is written `name.member`",),
     "..": (_WHOLE,),
     "...": (_WHOLE,),
@@ -86,6 +86,8 @@ def foreign_sign(view: View) -> Found:
             return words.UnknownOperator(at=at, text=text, meant=("there are no comparisons",)), _separate(view)
         case "OPERATOR":
             put = "." if text == "?." else ""
+            if advice := _beside_operator(view):
+                return words.UnknownOperator(at=at, text=text, meant=(advice,)), _separate(view)
             return words.UnknownOperator(at=at, text=text, meant=_ADVICE.get(text, ()), put=put), _separate(view)
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
@@ -97,6 +99,24 @@ def foreign_sign(view: View) -> Found:
                 at=at, text="$", meant=("a name begins without it; it begins a metric in a path",)
             ), GIVE_UP
     return None
+
+
+def _beside_operator(view: View) -> str:
+    """Return the advice for an operator that what stands beside it makes clear."""
+    token = view.token
+    text = view.text(token)
+    behind = bool(view.read) and view.read[-1].end == token.start and view.before() in ENDS_VALUE
+    if text == "!" and behind:
+        return "remove it"
+    if text == "%" and view.before() == "NUMBER" and behind:
+        return "write the number alone"
+    if text in {"..", "..."} and view.following.kind in CLOSING:
+        return "leave it out, or write the value"
+    if text == "**" and not view.read and "**" in view.source.text[token.end : token.end + 200].partition("\n")[0]:
+        return "remove the signs of Markdown: a name is written alone"
+    if text == "**" and view.following.kind == "LBRACE":
+        return "write the braces alone: `f({ … })`"
+    return ""
 
 
 def _loop_around(view: View) -> Token | None:
@@ -135,10 +155,21 @@ def index_slip(view: View) -> Found:
     if token.kind == "LPAR" and view.before(2) == "DOT" and (word := view.text(view.read[-1])) in _FOR_EACH:
         return words.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and view.before() in {"NAME", *KEYWORDS} and touching:
-        return brackets.BracketAfterValue(at=view.span(token), member=view.text(view.read[-1])), GIVE_UP
+        bare = view.before(3) == "NAME" and view.before(4) != "DOT"
+        defined = bare and _is_defined(view, view.text(view.read[-3]))
+        member = view.text(view.read[-1])
+        return misplaced.BracketAfterValue(at=view.span(token), member=member, of_value=not bare or defined), GIVE_UP
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None
+
+
+def _is_defined(view: View, name: str) -> bool:
+    """Tell whether a name is that of a value, as far as can be seen before it."""
+    if name == "prompt":
+        return True
+    pairs = zip(view.tokens[: view.place], view.tokens[1 : view.place], strict=False)
+    return any(view.text(one) == name and other.kind == "EQUAL" for one, other in pairs)
 
 
 def _separate(view: View) -> Repair:

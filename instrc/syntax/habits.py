@@ -21,6 +21,7 @@ from instrc.ir.surface import (
     Do,
     Each,
     Expression,
+    Input,
     Literal,
     Name,
     Object,
@@ -37,8 +38,8 @@ from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
+from instrc.syntax.strings import LONGEST_PREFIX
 
-_LONGEST_PREFIX = 3
 _PROSE = 4
 """Names one after the other that are no program any more."""
 _SENTENCE = 2
@@ -104,7 +105,9 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
         joined = before is not None and _share_line(source, before, statement)
         if skip and joined:
             continue
-        problem = _mistake(source, row, at, before if joined else None, following, top=top)
+        problem = _second_input(before if joined else None, statement) or _mistake(
+            source, row, at, before if joined else None, following, top=top
+        )
         skip = problem is not None
         if problem is not None:
             yield problem
@@ -153,6 +156,15 @@ def _mistake(
     return _unseparated(before, statement)
 
 
+def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
+    """Return the problem of a name behind a declared input: `input a b`."""
+    first = _first(statement)
+    if not isinstance(before, Input) or not isinstance(first, Name):
+        return None
+    what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
+    return problems.notation.UnexpectedText(at=first.span, what=what, expected=expected)
+
+
 def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> str | None:
     """Return the word of the language that a name alone may have been, by what follows it on its line."""
     following = row[at + 1]
@@ -182,7 +194,7 @@ def _beside(
     touching = beside is not None and beside.span.start == last.span.end
     touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
     match first:
-        case Name(text, span) if touched and last is first and len(text) <= _LONGEST_PREFIX and beside is not None:
+        case Name(text, span) if touched and last is first and len(text) <= LONGEST_PREFIX and beside is not None:
             return problems.strings.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
         case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
             if keyword := misspelt_block(text):

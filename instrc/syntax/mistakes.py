@@ -15,6 +15,8 @@ from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
 from instrc.syntax.signs import sign_slip
+from instrc.syntax.spelling import is_foreign
+from instrc.syntax.strings import string_slip
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token, is_space_in_number
 from instrc.syntax.view import (
@@ -36,6 +38,7 @@ def diagnose(view: View) -> tuple[Problem, Repair]:
     """Name the mistake that the next token shows, and tell how to go on."""
     for rule in (
         foreign_statement,
+        string_slip,
         block_slip,
         inside_block,
         stray_else,
@@ -83,6 +86,8 @@ def _value(view: View) -> Found:
     last = view.read[-1] if view.read else token
     if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
         return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), Repair(drop=1)
+    if token.kind == "NAME" and view.before() in ENDS_VALUE and is_foreign(view.text(token)):
+        return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
         return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
@@ -100,6 +105,8 @@ def _unexpected(view: View) -> Problem:
     kinds = [sign for kind, sign in SIGNS.items() if kind not in {"LPAR", "LSQB", "LBRACE"} and view.accepts(kind)]
     expected = ["a value"] if view.accepts("NUMBER") else ["a name"] if view.accepts("NAME") else []
     expected += [f"`{sign}`" for sign in kinds]
+    if view.before() == "DOT":
+        expected = ["the name of a member, or no `.` before it"]
     if view.accepts(END):
         expected.append("the end of the statement")
     return notation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))

@@ -28,6 +28,7 @@ _SPACE = re.compile(r"\s*")
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
 _ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
+_FILE_LIKE = re.compile(r"\.{1,2}/[\w./-]*\w")
 _PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
 _VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
 
@@ -95,6 +96,8 @@ class Scanner:
             self.problems.append(HashComment(at=self.source.span(start, start + 4)))
             end = self.text.find("-->", start)
             return end + 3 if end >= 0 else line_end_of(self.text, start)
+        if path := _FILE_LIKE.match(self.text, start):
+            return self._path(start, path.end())
         if foreign := _FOREIGN.match(self.text, start):
             self._take(foreign.lastgroup or "", start, foreign.end())
             return foreign.end()
@@ -132,9 +135,7 @@ class Scanner:
             length = next((index for index, letter in enumerate(run) if not f"a{letter}".isidentifier()), len(run))
             end = start + length
         if path := _PATH_LIKE.match(self.text, start):
-            self.problems.append(MissingScheme(at=self.source.span(start, path.end()), path=path.group()))
-            self._take("NAME", start, path.end(), "path")
-            return path.end()
+            return self._path(start, path.end())
         if slip := _NAME_LIKE.match(self.text, end):
             written = self.text[start : slip.end()]
             meant = written.replace("-", "_")
@@ -142,6 +143,12 @@ class Scanner:
             self._take("NAME", start, slip.end(), meant)
             return slip.end()
         self._take("NAME", start, end)
+        return end
+
+    def _path(self, start: int, end: int) -> int:
+        """Take the path of a file as the name of what is in it."""
+        self.problems.append(MissingScheme(at=self.source.span(start, end), path=self.text[start:end]))
+        self._take("NAME", start, end, "path")
         return end
 
     def _stray(self, start: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems import brackets, notation, statements, words
+from instrc.problems import brackets, misplaced, notation, statements, words
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Found, Repair, View
 
@@ -14,7 +14,7 @@ def sign_slip(view: View) -> Found:
     before = view.before()
     after_nothing = not view.read or before in OPENING or before in {"COMMA", "SEMICOLON"}
     match token.kind:
-        case "COMMA" if not view.open and view.before() == "NAME" and (view.before(2) in STATEMENT or _several_names(view)):
+        case "COMMA" if not view.open and (_several_names(view) or (before == "NAME" and view.before(2) in STATEMENT)):
             return brackets.ExtraComma(at=at, where="names"), GIVE_UP
         case "COMMA" if not view.open:
             return brackets.ExtraComma(at=at, where="statement"), Repair(
@@ -45,16 +45,19 @@ def sign_slip(view: View) -> Found:
             return statements.EqualsAfterValue(at=at), GIVE_UP
         case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
-            return brackets.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
+            return misplaced.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
 
 
 def _several_names(view: View) -> bool:
-    """Tell whether names with commas between them stand before an `=`: `p, q = …`."""
+    """Tell whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
     index = view.place
     while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
         index += 1
-    return len(view.read) == 1 and view.tokens[index].kind == "EQUAL"
+    if not view.read:
+        return False
+    names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")
+    return names and view.tokens[index].kind == "EQUAL"
 
 
 def _arrow_behind(view: View) -> Token | None:
@@ -73,6 +76,8 @@ def _colon(view: View) -> Found:
     if last and last.kind == "NAME" and view.text(last) == "aug" and last.end == token.start:
         return words.EmptyUri(at=view.source.span(last.start, token.end)), Repair(drop=1)
     if view.accepts("EQUAL"):
+        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
+            return statements.WrongEquals(at=at, text=":", typed=view.text(view.following)), Repair(drop=2)
         return statements.WrongEquals(at=at, text=":"), Repair((view.one("EQUAL"),), 1)
     separator = next((kind for kind in ("COMMA", "VBAR") if view.accepts(kind, view.following.kind)), None)
     return notation.StrayColon(at=at), Repair((view.one(separator),), 1) if separator and view.open else GIVE_UP

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import instrc
 from instrc.problems.lookalikes import strange_letter
+from instrc.problems.report import Report
 
 STEP = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -46,3 +48,70 @@ def test_a_name_of_words_from_two_scripts_is_not_taken_for_a_slip(name: str) -> 
 @pytest.mark.parametrize(("name", "letter"), [("Drаft_User", "а"), ("Cоставить_User", "C"), ("draft_а", "а")])
 def test_a_letter_of_another_script_inside_a_word_is_named(name: str, letter: str) -> None:
     assert (strange_letter(name) or "").startswith(f"`{letter}` in it is")
+
+
+FILLED = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "tone": {"enum": ["warm", "formal"]}, "score": {"type": "number"}},
+}
+
+
+def only_hint(program: str) -> str:
+    """Return the hint of the one problem that a program has, a warning or an error."""
+    report = Report()
+    with suppress(instrc.CompileError):
+        instrc.compile(program, vibes={"Draft": FILLED, "find-slot": STEP, "Send_Activity": STEP}, report=report)
+    [problem] = report.once()
+    return problem.hint or ""
+
+
+@pytest.mark.parametrize(
+    ("program", "part"),
+    [
+        ("Draft prompt", "`Draft(prompt)`"),
+        ('Draft @ "a" "b"', '`Draft(tone: "warm")`'),
+        ("find slot(prompt)", "`find_slot`"),
+        ("\u0412\u043a\u0444\u0430\u0435(prompt)", "keyboard layout; did you mean `Draft`"),
+        ('Draft(prompt, t\u043ene: "warm")', "only looks like `o`; did you mean `tone`"),
+        ("Draft = Draft(prompt)", "hides the instruction"),
+        ("input Draft\nDraft(Draft)", "hides the instruction"),
+        ("Draft(tone: warm)", '`"warm"`'),
+        ("Draft(score: NaN)", "JSON has no such number"),
+        ("Draft(score: 1,5)", "`1.5`"),
+        ("Draft(ok: yes)", "`true`"),
+        ("print(Draft(prompt))", "remove it"),
+        ("len(Draft(prompt))", "computes nothing"),
+        ("Draft(question)", "`prompt`"),
+        ("Draft(customer)", "`input customer`"),
+        ("const d = Draft(prompt); find_slot(step1_draft)", "name the value"),
+        ("x = find_slot(prompt); Draft(y)", "`input y`"),
+        ("try { Send_Activity(prompt) } else { Draft(err) }", "`error`"),
+        ("Draft | [find_slot, Draft]", "`{ a: A, b: B }`"),
+        ("@ { a: { type: 'string' } }", "under `properties`"),
+        ("Loop_Mixin(Draft, max: 5)", "_iteration: { maximum: 5 }"),
+        ("people: Person = Draft(prompt)", "remove `: Person`"),
+        ("Draft(**{ tone: 'warm' })", "the braces alone"),
+        ("Draft(prompt)!", "remove it"),
+        ("Draft(score: 10%)", "number alone"),
+        ("Draft(...)", "leave it out"),
+        ("**Draft**(prompt)", "signs of Markdown"),
+        ("`Draft(prompt)`", "signs of Markdown"),
+        ("chain.invoke(Draft)", "`instrc run FILE`"),
+        ("dspy.Predict(prompt)", "`Predict(…)`"),
+        ("console.log(Draft(prompt))", "remove it"),
+        ("Promise.all(Draft, find_slot)", "beside each other"),
+        ("this.Draft(prompt)", "called by its name"),
+        ("./draft | Draft", "`aug:draft`"),
+        ("schemas/draft.vibe.json | Draft", "`aug:draft`"),
+        ("Draft(prompt).", "no `.` before it"),
+        ("Draft(tone: 'it''s')", "`\\'`"),
+        ("each g in prompt.a max { Draft(g) }", "max 5 {"),
+        ("repeat { const r = Draft(prompt); } until r.ok", "write `r` before"),
+        ("const p = Draft(prompt), q = Draft(p)", "`const a = …; const b = …`"),
+        ("input a b\nDraft(a)", "`input b`"),
+        ("[Draft(p) for p in prompt]", "`each NAME in PATH { … }`"),
+        ("Draft > find_slot", "write `|`"),
+    ],
+)
+def test_a_typical_mistake_is_one_problem_with_a_way_out(program: str, part: str) -> None:
+    assert part in only_hint(program)

@@ -78,8 +78,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
                 mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=min(shared)))
             earlier |= looked_up
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
-    for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
-        mine.add(problems.bindings.UnusedBinding(at=unused.name.span, word=unused.name.text))
+    unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     evaluation = Evaluation(evaluate, instructions, mine, Identities())  # one for all, so that nothing in them is read twice
     for binding in bindings:  # what no export needs is read for its mistakes
@@ -89,10 +88,25 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
                 alias(evaluation, name, root)
             else:
                 run(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+    if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):  # one of them may be misspelt
+        for each in unused:
+            mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
+    if mine.failed:
+        _without_separators(report, mine)
     report.problems.extend(mine.once())
     return _name_graphs(graphs, stem)
+
+
+def _without_separators(report: Report, mine: Report) -> None:
+    """Take back that a separator is missing before what is a mistake itself: one slip is told once."""
+    wrong = {problem.at.start for problem in mine.problems if problem.at and problem.severity == "error"}
+    report.problems[:] = [
+        problem
+        for problem in report.problems
+        if not (isinstance(problem, problems.habits.MissingSeparator) and problem.at and problem.at.start in wrong)
+    ]
 
 
 def _exports(program: Program) -> list[Export]:

@@ -11,6 +11,7 @@ from instrc.passes.bind.names import RESERVED, SPECIAL, Called, InputName, Meani
 from instrc.passes.bind.scopes import Definition, Scope, is_value
 from instrc.passes.bind.values import Value
 from instrc.problems.problem import CompileError
+from instrc.source import Span
 
 
 def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
@@ -51,10 +52,12 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
     else:
-        from instrc.passes.bind.suggestions import misspelt_value, suggestions  # few programs have an unknown name
+        from instrc.passes.bind.suggestions import is_second_word, misspelt_value, suggestions  # for a mistake
 
         if instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
             return instructions.sketched(name.text)
+        if is_second_word(name, instructions.names()):
+            return None
         offered = suggestions(name, scope.visible(), scope.inputs, instructions.names(), RESERVED)
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         at, word = name.span, name.text
@@ -93,19 +96,25 @@ def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
     if context.find(name.text) is not None or context.scope.value(name.text) is not None:
-        ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
+        not_callable(ev, name, context.scope)
         return None
     found = meaning(ev, name, context.scope)
     if isinstance(found, Definition):
         named = alias(ev, name, context.scope) if ev.ends.is_alias(found) else None
         if named is None and not ev.ends.is_alias(found):
             places = (found.binding.name.span,)
-            ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places))
+            not_callable(ev, name, context.scope, places)
         return named
     if isinstance(found, InputName):
-        ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
+        not_callable(ev, name, context.scope)
         return None
     return found
+
+
+def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, ...] = ()) -> None:
+    """Report the name of a value where an instruction is needed; `places` define it."""
+    hides = bool(scope.program.instructions.named(name.text))
+    ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places, hides=hides))
 
 
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:

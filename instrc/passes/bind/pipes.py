@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.ir.surface import Access, Annotated, Array, Expression, Literal, Name, Pipe
+from instrc.ir.surface import Access, Annotated, Array, Call, Expression, Literal, Name, Pipe, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.lookup import not_callable
 from instrc.passes.bind.scopes import goal
 from instrc.passes.bind.values import Data, Inner, Value
 from instrc.passes.trampoline import Task
@@ -41,6 +42,9 @@ def _is_stage(ev: Evaluation, stage: Expression, context: EvaluationContext) -> 
     """Tell whether an expression can take what is piped into it; a name of a value cannot."""
     while isinstance(stage, Annotated):
         stage = stage.value
+    if isinstance(stage, Array) and any(isinstance(item, Name | Call | Uri | Pipe) for item in stage.items):
+        ev.report.add(problems.habits.ListOfSteps(at=stage.span))
+        return False
     if isinstance(stage, Literal | Array):
         ev.report.add(problems.misplaced.MisplacedData(at=stage.span))
         return False
@@ -54,11 +58,11 @@ def _is_stage(ev: Evaluation, stage: Expression, context: EvaluationContext) -> 
             or context.scope.value(stage.text) is not None
             or context.scope.is_input(stage.text)
         ):
-            ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=()))
+            not_callable(ev, stage, context.scope)
             return False
         if found is not None and not ev.ends.is_alias(found):
             ev.note_read(stage.text, found.scope)
             places = (found.binding.name.span,)
-            ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=places))
+            not_callable(ev, stage, context.scope, places)
             return False
     return True

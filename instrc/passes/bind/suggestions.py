@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -9,9 +10,14 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name, Uri
 from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
-from instrc.problems.lookalikes import twin
+from instrc.problems.lookalikes import twin, typed_on_latin
 from instrc.problems.suggest import nearest, plain
 from instrc.source import Span
+
+_NEXT = re.compile(r"[ \t]+(\w+)")
+_BEFORE = re.compile(r"(\w+)[ \t]+\Z")
+_LOOKED_BACK = 100
+"""Characters before a name in which the word before it begins."""
 
 
 def suggestions(
@@ -26,10 +32,23 @@ def suggestions(
     known = (*values, *sorted(reserved), *spelled)  # the same for each name of a program, so that it is prepared once
     without = own.difference(reserved, spelled)
     near = [spelled.get(each, each) for each in nearest(name.text, known, without=without)]
-    looks_like = twin(name.text)
+    looks_like = {plain(word) for word in (twin(name.text), typed_on_latin(name.text), _with_next_word(name)) if word}
     seen = [each for each in known if each not in without] if looks_like else []
-    same = [spelled.get(each, each) for each in seen if looks_like in {each, spelled.get(each)}]
+    same = [spelled.get(each, each) for each in seen if plain(each) in looks_like]
     return tuple(dict.fromkeys([*same, *near, *_completions(name.text, values, own)]))[:SUGGESTED_NAMES]
+
+
+def _with_next_word(name: Name) -> str | None:
+    """Return a name with the word that follows it: `find slot` for `find_slot`."""
+    end = name.span.end
+    found = _NEXT.match(name.span.source.text, end)
+    return name.text + found[1] if found else None
+
+
+def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
+    """Tell whether a name and the word before it are together the name of a vibe: the word before it is told."""
+    found = _BEFORE.search(name.span.source.text, max(0, name.span.start - _LOOKED_BACK), name.span.start)
+    return found is not None and any(plain(found[1] + name.text) == plain(vibe) for vibe in vibes)
 
 
 def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:
