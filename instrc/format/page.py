@@ -116,4 +116,4 @@ def _rest_fits(left: int, behind: list[_Task]) -> bool:
                 left -= len(part.text)
         if left < 0:
             return False
-    return left >= 0
+    return True

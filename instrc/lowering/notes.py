@@ -5,6 +5,7 @@ from __future__ import annotations
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import DESCRIBED_VALUE
+from instrc.schema.vocabulary import COUNTS
 
 _PHRASES = {
     "minimum": "At least {}.",
@@ -60,6 +61,8 @@ def note(keyword: str, value: Json) -> str:
     phrase = _PHRASES.get(keyword)
     if phrase is None:
         return ""
+    if keyword in COUNTS and isinstance(value, float) and value.is_integer():
+        value = int(value)
     text = value if keyword in _BARE and isinstance(value, str) else dumps(value, indent=False)
     if len(text) > DESCRIBED_VALUE:
         text = text[:DESCRIBED_VALUE] + "…"

@@ -23,6 +23,7 @@ def test_all_paths_come_in_their_order_with_and_without_a_bar(monkeypatch: pytes
     monkeypatch.setenv("TERM", "xterm")
     assert list(with_progress(paths, "Checking", patience=-1)) == paths
     assert "Checking" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[1A\x1b[2K"), "the bar goes when all is done"
 
 
 def test_quick_runs_and_pipes_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,15 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "source", [document({"parameters": {"name": "petId"}}), document({}, parameters="none")], ids=["operation", "path"]
+)
+def test_parameters_that_are_no_list_are_left_out_and_told(source: Json) -> None:
+    imported = import_tools("openapi", source)
+    assert [problem.message for problem in imported.problems] == ["`parameters` is left out: it is no list"]
+    assert imported.vibes[0].document["properties"] == {}
+
+
 def test_parameters_and_body_stand_side_by_side_and_say_where_they_go() -> None:
     made = tool(
         document(

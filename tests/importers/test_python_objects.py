@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -95,6 +96,15 @@ def test_smolagents_tools_are_read_from_objects_and_from_json() -> None:
     written = {name: getattr(space["search"], name) for name in members}
     for source in (space["search"], space["Search"], [space["search"]], written, [written], {"tools": [written]}):
         assert [vibe.document for vibe in import_tools("smolagents", source).vibes] == [SEARCH]
+
+
+def test_an_object_that_says_what_is_no_json_is_told_and_the_others_are_read() -> None:
+    space: dict[str, Any] = {}
+    exec(TOOLS, space)  # noqa: S102  -- our own text
+    odd = SimpleNamespace(name="odd", description="Odd.", inputs={"a": {"type": "string", "default": float("nan")}})
+    imported = import_tools("smolagents", [odd, space["search"]])
+    assert [vibe.document for vibe in imported.vibes] == [SEARCH]
+    assert [problem.name for problem in imported.problems] == ["invalid-json", "results-left-out"]
 
 
 def test_the_result_of_a_smolagents_tool_becomes_an_activity(folder: Path) -> None:

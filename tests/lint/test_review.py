@@ -174,6 +174,15 @@ MEETING = chunks(
 MEETING["properties"]["llmContext1"]["required"] = ["identifyParticipants", "fetchAvailability"]
 
 
+@pytest.mark.parametrize("chunk", ["llmContext1", "llmContext2"])
+def test_of_several_steps_of_a_name_that_of_the_same_chunk_is_offered(check: Check, chunk: str) -> None:
+    found = chunks(llmContext1={"find": step("a")}, llmContext2={"find": step("a")}, llmContext3={})
+    found["properties"]["llmContext3"]["properties"]["use"] = step("x", references=[f"{chunk}.fnid"])
+    (problem,) = check(found)
+    assert isinstance(problem, DanglingReference)
+    assert problem.nearest == (f"{chunk}.find",)
+
+
 def test_one_renamed_step_is_reported_at_each_of_its_five_places(check: Check) -> None:
     problems = check(MEETING)
     assert names(problems) == ["dangling-reference", "missing-from-properties", *["dangling-reference"] * 3]

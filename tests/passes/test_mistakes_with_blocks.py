@@ -56,6 +56,12 @@ MISTAKES = [
     ("try { Send_Activity(prompt) } «catch» { Draft(error) }", "incomplete-block", "try { … } else"),
     # conditions
     (CHECK + "when «(»c.ok) { Draft(prompt) }", "bad-condition", "brackets"),
+    (CHECK + "when c.ok { Draft(prompt) } «elseif» c.note { Write(prompt) }", "foreign-statement", "else when PATH"),
+    (CHECK + "Draft(c «==» c)", "unknown-operator", "there are no comparisons"),
+    (CHECK + "Draft(c, { subject «!=» c })", "unknown-operator", "there are no comparisons"),
+    (CHECK + 'Draft(c, { subject «:=» "x" })', "equals-for-colon", "write `:`"),
+    ("draft «:=» Draft(prompt)", "wrong-equals", "write `=`"),
+    ("Draft(prompt) «:=» 3", "unknown-operator", "there are no comparisons"),
     (CHECK + "when c.ok «==» true { Draft(prompt) }", "unknown-operator", "`is`"),
     (CHECK + "when «not» c.ok { Draft(prompt) }", "unknown-operator", "`else`"),
     (CHECK + 'when c.ok «and» c.level is "low" { Draft(prompt) }', "unknown-operator", "one `when` in the other"),

@@ -38,6 +38,7 @@ VIBES: dict[str, Any] = {
     "Own": an_object(part=an_object(b={"type": "integer"})),
     "Base": an_object(x=TEXT),
     "Derived": {"$ref": "aug:Base"},
+    "Odd": an_object(**{"b c": TEXT, "b.c": TEXT, "b": TEXT}),
 }
 
 
@@ -311,3 +312,10 @@ def test_expressions_that_stand_alone_are_numbered_by_their_place(folder: Path) 
     [problem] = problems("aug:three(prompt)", folder)
     assert isinstance(problem, UnchosenExport)
     assert problem.known == ("(1)", "(3)")
+
+
+@pytest.mark.parametrize(("member", "read"), [('"b c"', 'step1_odd."b c"'), ('"b.c"', 'step1_odd."b.c"'), ('"b"', "step1_odd.b")])
+def test_a_name_that_is_no_identifier_is_quoted_wherever_a_path_is_written(folder: Path, member: str, read: str) -> None:
+    process = compiled(f"const o = Odd(prompt); const a = Get_Activity(o.{member}); Slot(a)", folder).documents["process"]
+    step = process["$defs"]["SERVER_1"]["properties"]["step2_get"]
+    assert (step["arguments"], step["references"]) == (read, [read])
