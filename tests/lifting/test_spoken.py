@@ -289,3 +289,78 @@ def test_values_between_tags_are_texts_until_the_schema_says_otherwise() -> None
     lifted = lift(text, lower(schema, "vllm", "find").map)
     assert lifted.ok
     assert lifted.value == {"zip": "01234", "n": 1.5, "deep": {"a": ["\n"]}, "on": True}
+
+
+NOW: Any = {"type": "object", "properties": {}}
+HERE = '{"city": "Oslo", "days": 2}'
+SLIPS: dict[str, str] = {
+    "single quotes between tags": "<tool_call>{'name': 'weather', 'arguments': {'city': 'Oslo', 'days': 2}}</tool_call>",
+    "a comma too many between tags": f'<tool_call>{{"name": "weather", "arguments": {HERE},}}</tool_call>',
+    "a bracket too many between tags": f'<tool_call>{{"name": "weather", "arguments": {HERE}}}}}</tool_call>',
+    "single quotes in a fence": "```json\n{'name': 'weather', 'arguments': {'city': 'Oslo', 'days': 2}}\n```",
+    "a list of calls": f'[{{"name": "weather", "arguments": {HERE}}}]',
+    "a list below its name": f'{{"tool_calls": [{{"name": "weather", "arguments": {HERE}}}]}}',
+    "a list of functions below its name": f'{{"tool_calls": [{{"function": {{"name": "weather", "arguments": {HERE}}}}}]}}',
+    "the name as the key": f'{{"weather": {HERE}}}',
+    "a tool with its input": f'{{"tool": "weather", "input": {HERE}}}',
+    "a tool with its arguments": f'{{"tool_name": "weather", "tool_args": {HERE}}}',
+    "a function by its name": f'{{"function": "weather", "arguments": {HERE}}}',
+    "a dictionary for all arguments": f"weather({HERE})",
+    "code between tags": '<tool_code>weather(city="Oslo", days=2)</tool_code>',
+    "a list without its closing mark": '<|tool_call_start|>[weather(city="Oslo", days=2)]',
+}
+
+
+@pytest.mark.parametrize("said", SLIPS)
+def test_a_call_with_a_slip_is_found_in_a_text(said: str) -> None:
+    for text in (SLIPS[said], f"{SLIPS[said]}\n"):
+        lifted = lift(chat(text), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+        assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "weather", BOTH[0]), lifted
+        assert not (lifted.text or "").strip()
+
+
+WITHOUT_ARGUMENTS = [
+    *(
+        '<invoke name="now"></invoke>',
+        '<invoke name="now"/>',
+        '<invoke name="now" />',
+        "<function=now></function>",
+        "<function=now>{}",
+    ),
+    *("<tool_call>now</tool_call>", "<tool_call>\nnow\n</tool_call>", "<tool_call>\n<function=now>\n</function>\n</tool_call>"),
+    *(
+        "<tool_call>\n<function=now>\n</tool_call>",
+        '<tool_call>{"name": "now"}</tool_call>',
+        "[TOOL_CALLS]now{}",
+        "[TOOL_CALLS]now[ARGS]{}",
+    ),
+    *("<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|><|tool_call_end|>", "<|tool_call>call:now{}<tool_call|>"),
+    *("<|start|>assistant<|channel|>commentary to=functions.now<|message|>{}<|call|>", "now()", "[now()]"),
+]
+CUT_OFF = [
+    *(
+        '<invoke name="now">',
+        '<invoke name="weather">\n<param',
+        '<invoke name="weather"><parameter name="city">Oslo</parameter><',
+    ),
+    *('<invoke name="weather"><parameter name="city">Os', "<function=now>", "<tool_call>now", "<tool_call>\n<function=now>\n"),
+    *("[TOOL_CALLS]now[ARGS]", "[TOOL_CALLS]weather{", "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>"),
+    *(
+        "<|start|>assistant<|channel|>commentary to=functions.now<|message|>",
+        "<|tool_call>call:now{",
+        '<tool_call>{"name": "now"',
+    ),
+    *("<tool_call>{'name': 'weather', 'arguments': {'city': 'Os", "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Os"),
+]
+
+
+@pytest.mark.parametrize("text", WITHOUT_ARGUMENTS)
+def test_a_call_without_arguments_is_whole_if_it_ends(text: str) -> None:
+    lifted = lift(chat(text), lower_all([("weather", WEATHER), ("now", NOW)], "vllm").map)
+    assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "now", {})
+
+
+@pytest.mark.parametrize("text", CUT_OFF)
+def test_a_call_that_does_not_end_is_cut_off(text: str) -> None:
+    lifted = lift(chat(text), lower_all([("weather", WEATHER), ("now", NOW)], "vllm").map)
+    assert lifted.status == "cut", lifted

@@ -1,8 +1,9 @@
 """Find the calls of tools in what a provider returns, whichever envelope it comes in.
 
 Read: OpenAI Chat Completions, Responses, Realtime and Assistants, Anthropic Messages, Gemini and its Live API, Bedrock Converse,
-Mistral, GigaChat, Ollama, vLLM, MCP, smolagents, LangChain, pydantic-ai, LlamaIndex;
-the whole response, its pieces as they were streamed, its message, one call, or the bare arguments; as an object or as JSON text.
+Mistral, GigaChat, Ollama, vLLM, Cohere, MCP, servers that complete texts, smolagents, LangChain, pydantic-ai, LlamaIndex,
+Haystack, AutoGen, the OpenAI Agents SDK; the whole response, its pieces as they were streamed, its message, a conversation that
+ends with it, a line of a batch, one call, or the bare arguments; as an object or as JSON text.
 """
 
 from __future__ import annotations
@@ -13,12 +14,21 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.parts import is_part, part
+from instrc.lifting.replies.parts import are_parts, is_part, part
 from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
-from instrc.lifting.replies.responses import choice_of, is_choice, response
+from instrc.lifting.replies.responses import (
+    candidate_of,
+    choice_of,
+    is_candidate,
+    is_choice,
+    is_message,
+    last_words,
+    response,
+)
 from instrc.lifting.replies.streams import assemble, pieces_in
+from instrc.lifting.replies.wrappers import unwrapped
 from instrc.limits.payloads import TEXTS_IN_TEXTS
 
 Keys = Callable[[Json], "Ownership"]
@@ -81,10 +91,11 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | N
         return Readings(bare)
     if "ResponseMetadata" in answer and isinstance(stream := answer.get("stream"), list):  # Bedrock's ConverseStream
         return _of_value(stream, owns, names)
-    found = response(answer)
-    if found is None and (is_part(answer) or _is_named_call(answer, names)):
-        found = part(answer)
-    if found is None and (joined := assemble([answer])) is not None:
+    inner = unwrapped(answer)
+    found = response(inner)
+    if found is None and (is_part(inner) or _is_named_call(inner, names)):
+        found = part(inner)
+    if found is None and (joined := assemble([inner])) is not None:
         found = response(joined)
     if found is None:
         return Readings(bare)
@@ -97,15 +108,23 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | N
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
     """Return what a list holds: parts, a stream, choices, calls by name, one response; `None` if it is a value itself."""
-    items = [item for item in answer if isinstance(item, dict)]
+    lines = [item for item in answer if isinstance(item, str)]
+    if lines and len(lines) == len(answer):
+        pieces = pieces_in("\n".join(lines))
+        return None if pieces is None else _of_list([*pieces], names)
+    items = [unwrapped(item) for item in answer if isinstance(item, dict)]
     if not answer or len(items) < len(answer):
         return None
-    if all(map(is_part, items)):
+    if are_parts(items):
         return join_replies(map(part, items))
     if (joined := assemble(items)) is not None:
         return response(joined)
     if all(map(is_choice, items)):
         return choice_of(items[0])
+    if all(map(is_candidate, items)):
+        return candidate_of(items[0])
+    if all(map(is_message, items)):
+        return last_words(items)
     if all(_is_named_call(item, names) for item in items):
         return join_replies(map(part, items))
     return response(items[0]) if len(items) == 1 else None

@@ -61,9 +61,10 @@ def _llama_index(answer: JsonObject) -> Reply | None:
 def _llama_index_completion(answer: dict[str, Json]) -> Reply | None:
     """Read a `CompletionResponse` of LlamaIndex."""
     text = answer.get("text")
-    if not isinstance(text, str) or not {"additional_kwargs", "raw", "delta"} <= answer.keys():
+    whole = {"additional_kwargs", "raw", "delta"} <= answer.keys() or answer.keys() == {"text", "additional_kwargs"}
+    if not isinstance(text, str) or not whole:
         return None
-    return Reply(texts=(text,)) | _end_of_raw(answer["raw"])
+    return Reply(texts=(text,)) | _end_of_raw(answer.get("raw"))
 
 
 def _end_of_raw(raw: Json) -> Reply:
@@ -76,6 +77,28 @@ def _end_of_raw(raw: Json) -> Reply:
     refusal = said.get("refusal") if isinstance(said, dict) else None
     end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
     return Reply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
+
+
+def _agent_action(answer: JsonObject) -> Reply | None:
+    """Read an `AgentAction` of LangChain."""
+    if not isinstance(answer.get("tool"), str) or "tool_input" not in answer:
+        return None
+    return Reply((raw_call(answer["tool"], answer["tool_input"]),))
+
+
+def _haystack(answer: JsonObject) -> Reply | None:
+    """Read a `ChatMessage` of Haystack, as an object or as it is stored."""
+    parts, about = answer.get("_content", answer.get("content")), answer.get("_meta", answer.get("meta"))
+    if first(answer, "_role", "role") != "assistant" or not isinstance(parts, list) or not isinstance(about, dict):
+        return None
+    return content(parts) | stop_reply(about.get("finish_reason"))
+
+
+def _autogen(answer: JsonObject) -> Reply | None:
+    """Read a `CreateResult` or an `AssistantMessage` of AutoGen."""
+    if not {"content", "finish_reason", "cached"} <= answer.keys() and answer.get("type") != "AssistantMessage":
+        return None
+    return stop_reply(answer.get("finish_reason")) | content(answer.get("content"))
 
 
 def _bedrock(answer: JsonObject) -> Reply | None:
@@ -130,6 +153,9 @@ READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
     _pydantic_ai,
     _llama_index,
     _llama_index_completion,
+    _agent_action,
+    _haystack,
+    _autogen,
     _bedrock,
     _assistants,
     _live,

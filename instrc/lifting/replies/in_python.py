@@ -44,6 +44,12 @@ def _call(node: ast.AST) -> RawCall:
             func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="default_api"), attr=name), args=[], keywords=named
         ):
             return RawCall(name, {_key(each.arg): _literal(each.value) for each in named})
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="default_api"), attr=name),
+            args=[ast.Dict() as one],
+            keywords=[],
+        ):
+            return RawCall(name, _literal(one))
     raise ValueError(node)
 
 

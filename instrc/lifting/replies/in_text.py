@@ -14,6 +14,7 @@ from typing import NamedTuple
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.in_python import python_calls
+from instrc.lifting.replies.loose import loose_json
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at
@@ -78,13 +79,22 @@ def _json(text: str) -> Json:
     try:
         return loads(text)
     except (ValueError, RecursionError):
-        return None
+        meant = loose_json(text)
+        return None if meant is None else loads(meant)
 
 
 def _ours(value: Json, names: frozenset[str]) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
-    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
+    if isinstance(value, dict) and isinstance(listed := value.get("tool_calls"), list):
+        value = listed
+    calls = [named_call(item) or _by_key(item, names) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
+
+
+def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
+    """Return the call that an object is whose only key is the name of a tool of ours."""
+    [(name, arguments)] = value.items() if isinstance(value, dict) and len(value) == 1 else [("", None)]
+    return RawCall(name, arguments) if name in names and isinstance(arguments, dict) else None
 
 
 def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
@@ -135,7 +145,9 @@ def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], st
 
 
 def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
-    """Read calls as objects somewhere in the text, such as behind `Action:`."""
+    """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
+    if whole := _ours(_json(text), names):
+        return whole, ""
     calls: list[RawCall] = []
     rest: list[str] = []
     end = 0

@@ -1,17 +1,20 @@
 """Put together the streams that libraries and frameworks make of those of providers: their events, chunks and deltas.
 
-Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, langchain-core 1.7, pydantic-ai 2.68, smolagents 1.26 and
-llama-index-core 0.14, as their libraries declare them (looked up 2026-11-22).
+Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, boto3 1.44, cohere 7.3, langchain-core 1.7, pydantic-ai 2.68,
+smolagents 1.26 and llama-index-core 0.14, as their libraries declare them (looked up 2026-11-22).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject
+from instrc.schema.members import mapping
 
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
 """Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+_EVENTS_OF_COHERE = ("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug")
 _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
@@ -20,11 +23,49 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     if all(piece.keys() == {"data"} and isinstance(piece["data"], dict) for piece in pieces):
         return [_object(piece["data"]) for piece in pieces]  # Mistral's `CompletionEvent`
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
+    if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
+        return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
     if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
         return [_object(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
     if "message_start" in kinds:
         return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
     return pieces
+
+
+def _held(text: Json) -> JsonObject:
+    """Return the object that a text or its bytes hold; an empty one if they hold none."""
+    try:
+        return _object(loads(text)) if isinstance(text, str | bytes) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _of_cohere(piece: JsonObject) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(_EVENTS_OF_COHERE)
+
+
+def _cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Cohere's second API: calls and texts by their index."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    reason: Json = None
+    for piece in pieces:
+        delta, kind = _object(piece.get("delta")), piece["type"]
+        said = _object(delta.get("message"))
+        index = place if isinstance(place := piece.get("index"), int) else len(calls)
+        if kind == "tool-call-start":
+            calls[index] = dict(_object(said.get("tool_calls")))
+        elif kind == "tool-call-delta" and index in calls:
+            more = _object(_object(said.get("tool_calls")).get("function")).get("arguments")
+            known = _object(calls[index].get("function"))
+            calls[index]["function"] = {**known, "arguments": f"{known.get('arguments') or ''}{more or ''}"}
+        elif kind in {"content-start", "content-delta"}:
+            more = _object(said.get("content")).get("text")
+            texts.append(more if isinstance(more, str) else "")
+        reason = delta.get("finish_reason") or reason
+    message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
+    return {"message": message, "finish_reason": reason or "MAX_TOKENS"}
 
 
 def _of_langchain(piece: JsonObject) -> bool:
@@ -133,6 +174,7 @@ def _list(value: Json) -> list[Json]:
 
 
 KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    (_of_cohere, _cohere),
     (_of_langchain, _langchain),
     (_of_pydantic_ai, _pydantic_ai),
     (_of_llama_index, _llama_index),

@@ -18,10 +18,18 @@ _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
 _OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
 _PARTS = _THINKING | _CALLS | _OF_OTHERS
-_HOLDERS = ("functionCall", "function_call", "toolUse")
-"""Members below which Gemini, GigaChat and Bedrock have the call."""
-_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs")
-_NAMES = ("name", "tool_name", "toolName")
+_HOLDERS = ("functionCall", "function_call", "toolUse", "custom", "tool_call")
+"""Members below which Gemini, GigaChat, Bedrock, OpenAI (a tool that takes a text) and Haystack have the call."""
+_OF_PROVIDER = "server_tool_use"
+"""What Bedrock calls a tool that the provider runs."""
+_OF_GEMINI = frozenset(
+    {"text", "thought", "thought_signature", "thoughtSignature", "function_call", "functionCall", "function_response"}
+    | {"functionResponse", "inline_data", "inlineData", "file_data", "fileData", "executable_code", "executableCode"}
+    | {"code_execution_result", "codeExecutionResult", "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"}
+    | {"tool_call", "toolCall", "tool_response", "toolResponse", "part_metadata", "partMetadata", "audio_transcription"}
+)
+_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "tool_input")
+_NAMES = ("name", "tool_name", "toolName", "tool")
 _IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
 
 
@@ -42,6 +50,7 @@ def is_part(item: Json) -> bool:
     if kind is not None:
         return (
             kind in _PARTS
+            or (kind == "custom" and isinstance(item.get("custom"), dict))
             or (kind in _MESSAGES and isinstance(item.get("content"), list | str))
             or (kind == "text" and isinstance(first(item, "text", "content"), str))
         )
@@ -50,7 +59,23 @@ def is_part(item: Json) -> bool:
         return True
     if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
         return True
-    return any(isinstance(held := item.get(key), dict) and "name" in held for key in _HOLDERS)
+    if item.keys() == {"tool_name", "arguments", "id", "extra"}:  # a `ToolCall` of Haystack
+        return True
+    return any(isinstance(held := item.get(key), dict) and held.keys() & {"name", "tool_name"} for key in _HOLDERS)
+
+
+def are_parts(items: list[JsonObject]) -> bool:
+    """Say whether objects are the parts of one message: calls and texts, among others of which no more is known."""
+    if all(map(is_part, items)):
+        return True
+    if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
+        return any(is_part(item) or isinstance(item.get("text"), str) for item in items)
+    return all(kind_of_part(item) is not None or is_part(item) for item in items) and any(map(_asks, items))
+
+
+def _asks(item: JsonObject) -> bool:
+    """Say whether a part is a call."""
+    return is_part(item) and bool(part(item).calls)
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
@@ -58,6 +83,8 @@ def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
     kind = kind_of_part(item)
     held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
     inner = item.get("function")
+    if held is not None and held.get("type") == _OF_PROVIDER:
+        return Reply()
     if held is not None:
         return _call(held, first(held, *_IDS), wanted=calls)
     if isinstance(inner, dict):
@@ -88,6 +115,8 @@ def content(parts: Json, *, calls: bool = True) -> Reply:
     """Return what the content of a message holds: a text, or parts."""
     if isinstance(parts, str):
         return Reply(texts=(parts,)) if parts.strip() else Reply()
+    if isinstance(parts, dict):  # one part, as in what MCP samples
+        return part(parts, calls=calls)
     if not isinstance(parts, list):
         return Reply()
     whole: list[JsonObject]  # LangChain lets texts stand bare in a list
@@ -101,7 +130,7 @@ def message(said: Json) -> Reply:
         return Reply()
     refusal = said.get("refusal")
     found = Reply(refusal=refusal) if isinstance(refusal, str) and refusal else Reply()
-    listed = said.get("tool_calls")
+    listed = first(said, "tool_calls", "toolCalls")
     found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):
         found |= part({"function_call": call})

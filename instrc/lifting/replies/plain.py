@@ -49,6 +49,10 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
     try:
         if hasattr(value, "model_dump"):
             return _dumped(value.model_dump)
+        if isinstance(getattr(value, "status_code", None), int) and isinstance(body := getattr(value, "content", None), bytes):
+            return body  # a response of httpx or requests
+        if callable(write := getattr(value, "toDict", None)):  # a prediction of DSPy
+            return _plain(write(), level + 1, known)
         if is_dataclass(value):
             return {each.name: _plain(getattr(value, each.name), level + 1, known) for each in fields(value)}
     except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
@@ -69,7 +73,7 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
 
 def _dumped(dump: Callable[..., object]) -> object:
     """Return what a model of pydantic, or one that is like it, says of itself."""
-    try:
-        return dump(mode="json", by_alias=False, warnings=False)
+    try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
+        return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
     except TypeError:  # one that knows fewer options
         return dump(mode="json", by_alias=False)

@@ -8,27 +8,22 @@ from dataclasses import dataclass
 from instrc.jsonvalue import Json
 
 _CUT = frozenset(
-    {
-        "length",
-        "max_tokens",
-        "MAX_TOKENS",
-        "max_output_tokens",
-        "model_length",
-        "model_context_window_exceeded",
-        "max_prompt_tokens",
-    }
-    | {"max_completion_tokens"}
+    {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
+    | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
 )
 _REFUSED = frozenset(
-    {"refusal", "content_filter", "blacklist", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
-    | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR", "JAILBREAK"}
-    | {"guardrail_intervened", "content_filtered"}
+    {"refusal", "content_filter", "content_filtered", "blacklist", "sensitive", "error_toxic", "guardrail_intervened"}
+    | {"safety", "recitation", "blocklist", "prohibited_content", "spii", "language", "model_armor", "jailbreak"}
+    | {"image_safety", "image_prohibited_content", "image_recitation"}
 )
 _MALFORMED = frozenset(
-    {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"}
+    {"malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls", "missing_thought_signature"}
     | {"malformed_tool_use", "malformed_model_output"}
 )
-_FAILED = frozenset({"error", "failed", "cancelled", "expired", "OTHER"})
+_FAILED = frozenset(
+    {"error", "failed", "cancelled", "canceled", "expired", "other", "timeout", "user_cancel", "abort", "network_error"}
+    | {"insufficient_system_resource"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +81,19 @@ def join_replies(replies: Iterable[Reply]) -> Reply:
 def stop_reply(reason: Json) -> Reply:
     """Return what the reason says for which a model stopped.
 
-    The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama and Bedrock differ, so one table holds them all;
+    The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
+    written large or small, so one table holds them all;
     a model that stopped of itself, or to call a tool, says nothing here.
     """
     if not isinstance(reason, str):
         return Reply()
     reason = reason.rsplit(".", 1)[-1]  # `FinishReason.SAFETY`, as some libraries print it
+    word = reason.casefold().replace("-", "_")
     return Reply(
-        cut=reason in _CUT,
-        refusal=reason if reason in _REFUSED else None,
-        malformed=reason if reason in _MALFORMED else None,
-        failure=reason if reason in _FAILED else None,
+        cut=word in _CUT,
+        refusal=reason if word in _REFUSED else None,
+        malformed=reason if word in _MALFORMED else None,
+        failure=reason if word in _FAILED else None,
     )
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.completions import completion
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part
 from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
+from instrc.lifting.replies.wrappers import unwrapped
 
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
@@ -21,6 +23,7 @@ _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type
 
 def response(answer: JsonObject) -> Reply | None:
     """Return what a whole response, or its message, holds; `None` if it is neither."""
+    answer = unwrapped(answer)
     return next((found for reader in _READERS if (found := reader(answer)) is not None), None)
 
 
@@ -39,6 +42,8 @@ def _error(answer: JsonObject) -> Reply | None:
         return Reply(failure=said if isinstance(said, str) and said else dumps(error, indent=False)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
         return Reply(failure=str(answer.get("message") or "error"))
+    if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
+        return Reply(failure=str(answer["message"]))
     if answer.keys() == {"detail"}:
         return Reply(failure=answer["detail"] if isinstance(answer["detail"], str) else dumps(answer["detail"], indent=False))
     return None
@@ -60,9 +65,14 @@ def _choices(answer: JsonObject) -> Reply | None:
     if not isinstance(choices, list):
         return None
     found = [choice for choice in choices if isinstance(choice, dict)]
-    if len(found) < len(choices):
-        return None
+    if len(found) < len(choices) or (found and "delta" in found[0] and "message" not in found[0]):
+        return None  # a piece of a stream is joined first
     return choice_of(found[0]) if found else Reply()
+
+
+def _choice(answer: JsonObject) -> Reply | None:
+    """Read one choice of Chat Completions alone."""
+    return choice_of(answer) if is_choice(answer) else None
 
 
 def choice_of(choice: JsonObject) -> Reply:
@@ -82,14 +92,29 @@ def _candidates(answer: JsonObject) -> Reply | None:
     found = Reply()
     for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
         if isinstance(candidate, dict):
-            why = first(candidate, "finishMessage", "finish_message")
-            end = stop_reply(first(candidate, "finishReason", "finish_reason"))
-            if end.malformed and isinstance(why, str):
-                end = Reply(malformed=f"{end.malformed}: {why}")
-            found |= end | message(candidate.get("content") or {})
+            found |= candidate_of(candidate)
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
         found |= Reply(refusal=str(reason).rsplit(".", 1)[-1])
     return found
+
+
+def is_candidate(item: Json) -> bool:
+    """Say whether an object is one candidate of Gemini."""
+    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
+
+
+def candidate_of(candidate: JsonObject) -> Reply:
+    """Return what one candidate holds."""
+    why = first(candidate, "finishMessage", "finish_message")
+    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
+    if end.malformed and isinstance(why, str):
+        end = Reply(malformed=f"{end.malformed}: {why}")
+    return end | message(candidate.get("content") or {})
+
+
+def _candidate(answer: JsonObject) -> Reply | None:
+    """Read one candidate of Gemini alone."""
+    return candidate_of(answer) if is_candidate(answer) else None
 
 
 def _output(answer: JsonObject) -> Reply | None:
@@ -105,6 +130,16 @@ def _output(answer: JsonObject) -> Reply | None:
     details = first(answer, "incomplete_details", "status_details")
     found |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
     return found | Reply(cut=answer.get("status") == "incomplete" and found.refusal is None)
+
+
+def _elicited(answer: JsonObject) -> Reply | None:
+    """Read what a user answers where a server of MCP asks."""
+    action = answer.get("action")
+    if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
+        return None
+    if action == "accept" and isinstance(answer.get("content"), dict):
+        return Reply((RawCall(None, answer["content"]),))
+    return Reply(refusal=action) if action in {"decline", "cancel"} else None
 
 
 def _mcp(answer: JsonObject) -> Reply | None:
@@ -137,20 +172,45 @@ def _ollama(answer: JsonObject) -> Reply | None:
 
 
 def _messages(answer: JsonObject) -> Reply | None:
-    """Read several messages in a list, as GigaChat's second contract has them."""
+    """Read several messages in a list, as GigaChat's second contract and the states of agents have them."""
     listed = answer.get("messages")
     said = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     if not isinstance(listed, list) or not listed or len(said) < len(listed):
         return None
-    return stop_reply(answer.get("finish_reason")) | join_replies(
-        stop_reply(item.get("finish_reason")) | message(item) for item in said
-    )
+    return stop_reply(answer.get("finish_reason")) | last_words(said)
+
+
+_OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "human", "remove", "request"})
+
+
+def is_message(item: Json) -> bool:
+    """Say whether an object is one message of a conversation, whoever says it."""
+    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
+        return False
+    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
+
+
+_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
+
+
+def last_words(messages: list[JsonObject]) -> Reply:
+    """Return what the model says at the end of a conversation; what it said before was answered already."""
+    last: list[JsonObject] = []
+    for item in messages:
+        speaker = item.get("role") or item.get("kind") or item.get("type")
+        last = [] if isinstance(speaker, str) and speaker in _OF_OTHERS else [*last, item]
+    return join_replies(stop_reply(item.get("finish_reason")) | (response(item) or message(item)) for item in last)
 
 
 def _message(answer: JsonObject) -> Reply | None:
     """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
-    if isinstance(answer.get("tool_calls"), list) or "stop_reason" in answer or answer.get("role") in ("assistant", "model"):
-        return stop_reply(answer.get("stop_reason")) | message(answer)
+    if (
+        isinstance(first(answer, "tool_calls", "toolCalls"), list)
+        or "stop_reason" in answer
+        or answer.get("role") in ("assistant", "model")
+    ):
+        end = stop_reply(first(answer, "stop_reason", "stopReason", "finishReason"))
+        return end | message(answer)
     if isinstance(parts := answer.get("parts"), list) and all(isinstance(item, dict) for item in parts):
         return message(answer)
     return None
@@ -159,11 +219,15 @@ def _message(answer: JsonObject) -> Reply | None:
 _READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
     _error,
     _choices,
+    _choice,
     _candidates,
+    _candidate,
     *OF_FRAMEWORKS,
     _output,
     _mcp,
+    _elicited,
     _ollama,
     _messages,
+    completion,
     _message,
 )

@@ -58,8 +58,15 @@ def pieces_in(text: str) -> list[JsonObject] | None:
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
     """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
     pieces = library_streams.unwrapped(pieces)
+    if len(pieces) > 1 and (wrong := next((piece for piece in pieces if _is_an_error(piece)), None)) is not None:
+        return {"error": wrong["error"]} if _join_of([piece for piece in pieces if piece is not wrong]) else None
     join = _join_of(pieces)
     return None if join is None else join(pieces)
+
+
+def _is_an_error(piece: JsonObject) -> bool:
+    """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
+    return isinstance(piece.get("error"), dict | str) and not piece.keys() & {"type", "choices", "candidates", "message"}
 
 
 def _is_stream(pieces: list[JsonObject]) -> bool:

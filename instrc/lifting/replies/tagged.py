@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import ends_early, raw_call
 from instrc.lifting.replies.harmony import MESSAGE, recipient
 from instrc.lifting.replies.in_python import python_calls
+from instrc.lifting.replies.loose import loose_json
 from instrc.lifting.replies.reply import RawCall
 
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")
-_NAMES = ("name", "tool_name", "action")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "tool_args", "params", "kwargs")
+_NAMES = ("name", "tool_name", "function_name", "action", "tool", "function")
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
@@ -69,16 +71,22 @@ def json_calls(text: str) -> list[RawCall]:
     found: list[RawCall] = []
     for value, ended in _values(text):
         if ended:
-            calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
-            found += [call for call in calls if call is not None]
-        elif isinstance(value, str):
+            found += _named_calls(value)
+        elif isinstance(value, str) and not found and (meant := loose_json(value)) is not None:
+            found += [replace(call, loose=value) for call in _named_calls(loads(meant))]
+        elif isinstance(value, str) and ends_early(value):
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
             found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
     return found
 
 
+def _named_calls(value: Json) -> list[RawCall]:
+    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in calls if call is not None]
+
+
 def _values(text: str) -> Iterator[tuple[Json, bool]]:
-    """Yield the JSON values that stand one after the other, and the text of one that ends too early."""
+    """Yield the JSON values that stand one after the other, and the text behind them that is none."""
     try:
         yield loads(text), True
     except (ValueError, RecursionError):
@@ -89,8 +97,7 @@ def _values(text: str) -> Iterator[tuple[Json, bool]]:
     while place < len(text):
         read = value_at(text, place)
         if read is None:
-            if ends_early(text[place:]):
-                yield text[place:], False
+            yield text[place:], False
             return
         yield read[0], True
         place = _end_of(_BETWEEN, text, read[1])
@@ -113,24 +120,33 @@ _PARAMETER = re.compile(
     re.DOTALL,
 )
 _GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
-_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
 
 
-def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER) -> RawCall:
-    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for."""
+def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
+    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for.
+
+    A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
+    """
     arguments: dict[str, Json] = {}
-    cut = False
+    cut = not ended
+    place = 0
     for match in pattern.finditer(body):
         arguments[match["key"].strip()] = match["value"].removeprefix("\n").removesuffix("\n")
         cut = not match["end"]
+        place = match.end()
+    cut = cut or (not ended and bool(body[place:].strip()))
     return RawCall(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
 
 
-def _functions(text: str) -> list[RawCall]:
+def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
     found = []
     for match in _FUNCTION.finditer(text):
         body = match["body"].strip()
-        found.append(raw_call(match["name"].strip(), body) if body.startswith("{") else _elements(match["name"], match["body"]))
+        if body.startswith("{"):
+            found.append(raw_call(match["name"].strip(), body))
+        else:
+            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
     return found
 
 
@@ -138,14 +154,16 @@ def _tool_call(match: re.Match[str]) -> list[RawCall]:
     """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
     body = match["body"].strip()
     if "<function" in body:
-        return _functions(body)
+        return _functions(body, ended=bool(match["end"]))
     if "<arg_key>" in body:
         name, _, rest = body.partition("<arg_key>")
         return [_elements(name, f"<arg_key>{rest}", _GLM)]
+    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
+        return [_elements(body, "", ended=bool(match["end"]))]
     return json_calls(body)
 
 
-_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
+_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
 
 
 def _mistral(match: re.Match[str]) -> list[RawCall]:
@@ -158,21 +176,23 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
     while call := _MISTRAL_NAME.match(body, place):
         read = value_at(body, call.end())
         if read is None:
-            text = body[call.end() :]
-            return [*found, RawCall(call["name"], text, unreadable="it is no JSON", partial=ends_early(text))]
+            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
         found.append(RawCall(call["name"], read[0]))
         place = _end_of(_SPACE, body, read[1])
     return found
 
 
-def _marked_call(name: str, arguments: str) -> RawCall:
+def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
     """Return the call that a name and JSON arguments are, as DeepSeek, Kimi and gpt-oss write them."""
-    return raw_call(re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", name.strip()), arguments.strip())
+    name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", name.strip())
+    if not ended and not arguments.strip():
+        return RawCall(name, arguments, unreadable="they have no end", partial=True)
+    return raw_call(name, arguments.strip())
 
 
 def _harmony(message: re.Match[str]) -> list[RawCall]:
     name = recipient(message)
-    return [] if name is None else [_marked_call(name, message["body"])]
+    return [] if name is None else [_marked_call(name, message["body"], ended=bool(message["end"]))]
 
 
 _GEMMA = re.compile(
@@ -193,26 +213,30 @@ def _as_json(text: str) -> str:
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
-    (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?:</tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
+    (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
     (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
     (
         re.compile(
             r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"
-            r"(?P<body>.*?)(?:<[|｜]tool▁call▁end[|｜]>|\Z)",
+            r"(?P<body>.*?)(?P<end><[|｜]tool▁call▁end[|｜]>|\Z)",
             re.DOTALL,
         ),
-        lambda match: [_marked_call(match["name"], match["body"])],
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
     ),
     (
         re.compile(
-            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?:<\|tool_call_end\|>|\Z)", re.DOTALL
+            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
+            re.DOTALL,
         ),
-        lambda match: [_marked_call(match["name"], match["body"])],
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
     ),
     (
-        re.compile(rf"<{_PREFIX}invoke\s+name=[\"'](?P<name>[^\"']+)[\"']\s*>(?P<body>.*?)(?:</{_PREFIX}invoke>|\Z)", re.DOTALL),
-        lambda match: [_elements(match["name"], match["body"])],
+        re.compile(
+            rf"<{_PREFIX}invoke\s+name=[\"'](?P<name>[^\"']+)[\"']\s*(?:(?P<none>/>)|>(?P<body>.*?)(?P<end></{_PREFIX}invoke>|\Z))",
+            re.DOTALL,
+        ),
+        lambda match: [_elements(match["name"], match["body"] or "", ended=bool(match["none"] or match["end"]))],
     ),
     (MESSAGE, _harmony),
     (
@@ -228,7 +252,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
         lambda match: [_marked_call(match["name"], _as_json(match["body"]))],
     ),
     (
-        re.compile(r"<(?:function_calls|\|tool_call_start\|)>(?P<body>.*?)<(?:/function_calls|\|tool_call_end\|)>", re.DOTALL),
+        re.compile(
+            r"<(?:function_calls|\|tool_call_start\||tool_code)>(?P<body>.*?)(?:<(?:/function_calls|\|tool_call_end\||/tool_code)>|\Z)",
+            re.DOTALL,
+        ),
         lambda match: python_calls(match["body"]),
     ),
     (

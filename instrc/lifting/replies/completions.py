@@ -1,0 +1,66 @@
+"""Read answers that are a text and the reason for its end: of servers that complete texts, and of clouds around them.
+
+Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, Llama, Titan, Claude and Mistral on Bedrock, watsonx,
+Vertex' `predict`, Cohere's first API, Cloudflare and Replicate, as their documentation shows them (looked up 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lifting.replies.parts import content
+from instrc.lifting.replies.reply import Reply, stop_reply
+from instrc.schema.members import listing, mapping
+
+
+class _Shape(NamedTuple):
+    """An object with a text."""
+
+    text: str
+    beside: frozenset[str]
+    """Members of which it has one; it has any if there are none."""
+    reason: str = ""
+
+
+_SHAPES = (
+    _Shape("generated_text", frozenset(), "stop_reason"),
+    _Shape("generation", frozenset({"stop_reason", "prompt_token_count"}), "stop_reason"),
+    _Shape("outputText", frozenset({"completionReason", "tokenCount"}), "completionReason"),
+    _Shape("completion", frozenset({"stop_reason"}), "stop_reason"),
+    _Shape("content", frozenset({"stop_type", "tokens_predicted"}), "stop_type"),
+    _Shape("text", frozenset({"generation_id"}), "finish_reason"),
+    _Shape("response", frozenset({"usage", "tool_calls"})),
+)
+_ONE_OF_MANY = ("results", "predictions", "outputs")
+"""Members with a list of such objects, or of texts."""
+
+
+def completion(answer: JsonObject) -> Reply | None:
+    """Return what an object with a text holds; `None` if it is none."""
+    for key in _ONE_OF_MANY:
+        first = next(iter(listing(answer.get(key))), None)
+        if isinstance(first, str) and key == "predictions":
+            return content(first)
+        if isinstance(first, dict) and (found := _of_shape(first, several=True)) is not None:
+            return found
+    if answer.get("status") == "succeeded" and (pieces := _texts(answer.get("output"))):
+        return content("".join(pieces))
+    return _of_shape(answer, several=False)
+
+
+def _of_shape(answer: JsonObject, *, several: bool) -> Reply | None:
+    if several and answer.keys() <= {"text", "stop_reason", "content"}:
+        text = answer.get("text", answer.get("content"))
+        return stop_reply(answer.get("stop_reason")) | content(text) if isinstance(text, str) else None
+    for shape in _SHAPES:
+        text = answer.get(shape.text)
+        if isinstance(text, str) and (not shape.beside or shape.beside & answer.keys()) and not listing(answer.get("tool_calls")):
+            reason = answer.get(shape.reason) or mapping(answer.get("details")).get("finish_reason")
+            return stop_reply(reason) | content(text)
+    return None
+
+
+def _texts(items: Json) -> list[str]:
+    found = [item for item in listing(items) if isinstance(item, str)]
+    return found if len(found) == len(listing(items)) else []

@@ -1,0 +1,125 @@
+"""Take off what lies around a response: lines of batches, bodies of HTTP, the results and items of frameworks.
+
+Shapes are those of openai 3.54, anthropic 2.12 and google-genai 3.4 (lines of batches), boto3 1.44 (`invoke_model`),
+langchain-core 1.7, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and those of the REST APIs
+of Cloudflare, DashScope and Yandex, as their documentation shows them (looked up 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.jsontext import loads
+from instrc.jsonvalue import Json, JsonObject
+from instrc.schema.members import listing, mapping
+
+_LEVELS = 6
+"""A message in a generation in a list of lists in a result, and some to spare."""
+
+
+def unwrapped(answer: JsonObject) -> JsonObject:
+    """Return the response that an object is wrapped around; the object itself if it is no wrapper."""
+    for _ in range(_LEVELS):
+        inner = next((found for take in _WRAPPERS if (found := take(answer)) is not None), None)
+        if inner is None:
+            break
+        answer = inner
+    return answer
+
+
+def _of_batch(answer: JsonObject) -> JsonObject | None:
+    """Return what a line of a batch holds: of OpenAI and Mistral, of Anthropic, of Gemini."""
+    if not answer.keys() & {"custom_id", "key"}:
+        return None
+    response, result = answer.get("response"), answer.get("result")
+    if isinstance(response, dict):
+        return body if isinstance(body := response.get("body"), dict) else response
+    if not isinstance(result, dict) or not isinstance(kind := result.get("type"), str):
+        return None
+    if isinstance(said := result.get("message"), dict):
+        return said
+    error = mapping(result.get("error"))
+    return {"error": mapping(error.get("error")) or error or {"message": kind}}
+
+
+def _of_body(answer: JsonObject) -> JsonObject | None:
+    """Return the body that Bedrock's `invoke_model` gives as a text."""
+    body = answer.get("body")
+    if not isinstance(body, str) or not answer.keys() & {"ResponseMetadata", "contentType"}:
+        return None
+    try:
+        held = loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def _of_cloudflare(answer: JsonObject) -> JsonObject | None:
+    if not isinstance(answer.get("success"), bool) or not isinstance(errors := answer.get("errors"), list):
+        return None
+    if isinstance(result := answer.get("result"), dict):
+        return result
+    return {"error": mapping(errors[0])} if errors else None
+
+
+def _of_dashscope(answer: JsonObject) -> JsonObject | None:
+    output = answer.get("output")
+    if not isinstance(output, dict) or "request_id" not in answer:
+        return None
+    return output if isinstance(output.get("choices"), list) else {"choices": [output]}
+
+
+def _of_yandex(answer: JsonObject) -> JsonObject | None:
+    result = answer.get("result", answer)
+    first = next(iter(listing(mapping(result).get("alternatives"))), None)
+    if not isinstance(first, dict) or not isinstance(said := first.get("message"), dict):
+        return None
+    calls = mapping(said.get("toolCallList")).get("toolCalls")
+    status = str(first.get("status")).removeprefix("ALTERNATIVE_STATUS_").removesuffix("_FINAL")
+    message: JsonObject = {"role": "assistant", "content": said.get("text"), "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": status}]}
+
+
+def _of_generations(answer: JsonObject) -> JsonObject | None:
+    """Return the first message of a `ChatResult` or `LLMResult` of LangChain."""
+    first: Json = answer.get("generations")
+    while isinstance(first, list) and first:
+        first = first[0]
+    return first if isinstance(first, dict) and "generations" in answer else None
+
+
+def _of_generation(answer: JsonObject) -> JsonObject | None:
+    said = answer.get("message")
+    return said if isinstance(said, dict) and "text" in answer and "generation_info" in answer else None
+
+
+def _of_item(answer: JsonObject) -> JsonObject | None:
+    """Return what an item of a run of the OpenAI Agents SDK is made of."""
+    kind, raw = answer.get("type"), answer.get("raw_item")
+    return raw if isinstance(raw, dict) and isinstance(kind, str) and kind.endswith("_item") else None
+
+
+def _of_replies(answer: JsonObject) -> JsonObject | None:
+    """Return the first reply of a generator of Haystack."""
+    first = next(iter(listing(answer.get("replies"))), None)
+    return first if isinstance(first, dict) and answer.keys() <= {"replies", "meta"} else None
+
+
+def _of_prediction(answer: JsonObject) -> JsonObject | None:
+    """Return the calls that are the only output of a prediction of DSPy."""
+    held = next(iter(answer.values())) if len(answer) == 1 else None
+    return held if isinstance(held, dict) and held.keys() == {"tool_calls"} and "tool_calls" not in answer else None
+
+
+_WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
+    _of_batch,
+    _of_body,
+    _of_cloudflare,
+    _of_dashscope,
+    _of_yandex,
+    _of_generations,
+    _of_generation,
+    _of_item,
+    _of_replies,
+    _of_prediction,
+)
