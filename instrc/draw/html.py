@@ -18,6 +18,12 @@ from instrc.jsonvalue import Json
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
+_WITHOUT_SCRIPTS = (
+    "header label, header output, header button, aside { display: none } main { grid-template-columns: 1fr } "
+    "figure[hidden] { display: block } "
+    "@media print { figure > svg.instrc { max-height: none; break-inside: auto } }"
+)
+"""Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
 _SMALLEST = 0.8
 """How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
 _MOST_NAMES = 3
@@ -36,7 +42,8 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style()}{(here / 'page.css').read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
+        f"<title>{title}</title>\n<style>{style()}{(here / 'page.css').read_text(encoding='utf-8')}</style>\n"
+        f"<noscript><style>{_WITHOUT_SCRIPTS}</style></noscript>\n</head>\n<body>\n"
     )
     yield '<a class="skip" href="#list">Skip to the list of steps</a>\n'
     yield "<header>\n" + (f"<h1>{title}</h1>\n")
@@ -81,7 +88,7 @@ def _title(pictures: Sequence[Picture]) -> str:
 def _list(picture: Picture, prefix: str) -> Iterator[str]:
     """Yield the steps as a list, for those who do not see the picture."""
     count = sum(1 for _ in picture.nodes())
-    yield f"<details><summary>{escape(picture.title or picture.name)}: {count:,} steps as a list</summary>\n<ol>\n"
+    yield f"<details><summary>{escape(picture.title or picture.name)}: {count:,} step{'s' * (count != 1)} as a list</summary>\n<ol>\n"
     for node in picture.nodes():
         reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
         notes = f", {escape(', '.join(node.notes))}" if node.notes else ""

@@ -8,6 +8,10 @@
   const found = document.getElementById("found");
   const chooser = document.getElementById("export");
   const theme = document.getElementById("theme");
+  const head = document.querySelector("header");
+  const measure = () => root.style.setProperty("--head", `${head.offsetHeight}px`);
+  addEventListener("resize", measure);
+  measure();
   const arrows = new Map();
   for (const arrow of document.querySelectorAll(".arrow")) {
     for (const id of [arrow.dataset.from, arrow.dataset.to]) {

@@ -39,7 +39,8 @@ _STYLE = """
   --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
 h1 { font-size: 1.4rem; margin-bottom: .2rem; } .sub { opacity: .7; margin-top: 0; }
-.lanes { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; margin: 1.2rem 0; }
+.lanes { border: 1px solid var(--line); border-radius: 8px; overflow: auto hidden; margin: 1.2rem 0; }
+.lanes > * { min-width: 60rem; }
 .lane { display: grid; grid-template-columns: 6rem 1fr; border-top: 1px solid var(--line); } .lane:first-child { border-top: 0; }
 .lane > b { padding: .5rem .7rem; background: var(--soft); font-weight: 600; }
 .bars { position: relative; margin: 5px 10px; }
@@ -62,7 +63,8 @@ h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity
 pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
 details > div { scroll-margin-top: 3.5rem; }
-@media print { :root { color-scheme: light; } pre { max-height: none; } .bar, .lane > b { print-color-adjust: exact; } }
+@media print { :root { color-scheme: light; } body { font-size: 11px; margin: 0; max-width: none; } .lanes > * { min-width: 0; }
+  details::details-content { content-visibility: visible; } pre { max-height: none; } .bar, .lane > b { print-color-adjust: exact; } }
 """
 
 
@@ -79,9 +81,9 @@ def page_of(title: str, status: str, spans: Sequence[Span]) -> str:
     details = "".join(_details(number, span) for number, span in numbered)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
         f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
-        f'<div class="lanes">{lanes}<div class="axis">{ticks}</div></div>{details}</body></html>\n'
+        f'<div class="lanes">{lanes}<div class="axis">{ticks}</div></div>{details}</main></body></html>\n'
     )
 
 

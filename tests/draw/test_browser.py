@@ -49,6 +49,7 @@ ACTIONS = """
   fire(step, "mouseover");
   said.hovered = panel.textContent;
   said.lit = at(".arrow.on").length;
+  said.panelInSight = panel.getBoundingClientRect().bottom <= innerHeight + 1;
   const chunk = at(".choose")[0];
   fire(chunk, "click");
   said.tabs = at('[role="tab"]').map((tab) => tab.textContent);
@@ -59,6 +60,7 @@ ACTIONS = """
   document.querySelector(".step").focus();
   fire(document.activeElement, "keydown", { key: "End" });
   said.end = document.activeElement.getAttribute("aria-label");
+  said.endAbovePanel = document.activeElement.getBoundingClientRect().bottom <= panel.getBoundingClientRect().top + 1;
   said.stops = at('.instrc [tabindex="0"]').length;
   fire(document.activeElement, "keydown", { key: "Enter" });
   said.pinned = at(".pinned").length;
@@ -92,20 +94,19 @@ ACTIONS = """
 """
 
 
+def browse(page: str, folder: Path, *options: str) -> str:
+    """Open a page in the browser, and return what the browser prints."""
+    (folder / "it.html").write_text(page, encoding="utf-8")
+    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", *options]
+    done = subprocess.run([*command, (folder / "it.html").as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
 def act(document: Any, folder: Path) -> dict[str, Any]:
     """Open the page of a process, act on it, and return what was seen."""
     page = html([picture_of(Process.from_json(document), "it")])
-    (folder / "it.html").write_text(page.replace("</body>", f"{ACTIONS}</body>"), encoding="utf-8")
-    command = [
-        str(CHROMIUM),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={folder / 'profile'}",
-        "--dump-dom",
-    ]
-    done = subprocess.run([*command, (folder / "it.html").as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
+    printed = browse(page.replace("</body>", f"{ACTIONS}</body>"), folder, "--dump-dom")
+    title = re.search(r"<title>(.*?)</title>", printed, re.DOTALL)
     assert title is not None
     seen: dict[str, Any] = json.loads(entities.unescape(title[1]))
     return seen
@@ -123,6 +124,21 @@ def test_each_step_is_printed_whole_on_one_sheet_of_paper(tmp_path: Path) -> Non
     assert seen["printed"][0]
     assert seen["printed"][1] > 5
     assert seen["afterPrinting"] == 0
+
+
+def test_without_scripts_a_long_picture_is_printed_on_many_sheets_and_nothing_is_offered_that_needs_them(tmp_path: Path) -> None:
+    page = html([picture_of(Process.from_json(straight(200)), "it")])
+    assert "header label, header output, header button, aside { display: none }" in page.partition("<noscript>")[2]
+    as_without = re.sub(r"<script>.*?</script>|</?noscript>", "", page, flags=re.DOTALL)
+    printed = tmp_path / "it.pdf"
+    browse(as_without, tmp_path, f"--print-to-pdf={printed}")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) > 5
+
+
+def test_in_a_narrow_window_details_are_in_sight_and_cover_no_chosen_step(tmp_path: Path) -> None:
+    seen = act(straight(200), tmp_path)  # a window of 800 pixels
+    assert seen["panelInSight"]
+    assert seen["endAbovePanel"]
 
 
 def test_a_wide_picture_shrinks_to_its_window_as_far_as_it_stays_readable(tmp_path: Path) -> None:

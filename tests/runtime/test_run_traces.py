@@ -111,6 +111,16 @@ def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
     assert len(rows) > 2
 
 
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
+def test_a_printed_page_shows_what_its_rows_hide(tmp_path: Path) -> None:
+    page, printed = tmp_path / "it.html", tmp_path / "it.pdf"
+    page.write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = ["chromium", *options, f"--print-to-pdf={printed}", page.as_uri()]
+    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) > 1
+
+
 def test_a_watcher_that_fails_does_not_end_the_run() -> None:
     def watch(_event: Any) -> None:
         message = "the screen is gone"
