@@ -25,12 +25,12 @@ def instrc(folder: Path, *words: str) -> str:
 
 
 def shoot(page: Path, name: str, width: int, height: int) -> None:
-    """Take the picture of a page, with few colours so that it stays small."""
+    """Take the picture of a page, with 128 colours so that it stays small."""
     browser = next(found for each in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(each)))
     place = HERE / f"{name}.png"
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}", "--virtual-time-budget=2000"]
     subprocess.run([browser, *options, f"--screenshot={place}", page.as_uri()], check=True, capture_output=True)  # noqa: S603  -- a browser
-    Image.open(place).convert("RGB").quantize(48).save(place, optimize=True)
+    Image.open(place).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(place, optimize=True)
 
 
 def main() -> None:
