@@ -88,7 +88,8 @@ def _title(pictures: Sequence[Picture]) -> str:
 def _list(picture: Picture, prefix: str) -> Iterator[str]:
     """Yield the steps as a list, for those who do not see the picture."""
     count = sum(1 for _ in picture.nodes())
-    yield f"<details><summary>{escape(picture.title or picture.name)}: {count:,} step{'s' * (count != 1)} as a list</summary>\n<ol>\n"
+    steps = f"{count:,} step{'s' * (count != 1)} as a list"
+    yield f"<details><summary>{escape(picture.title or picture.name)}: {steps}</summary>\n<ol>\n"
     for node in picture.nodes():
         reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
         notes = f", {escape(', '.join(node.notes))}" if node.notes else ""

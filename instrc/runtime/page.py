@@ -64,7 +64,8 @@ pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflo
   white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
 details > div { scroll-margin-top: 3.5rem; }
 @media print { :root { color-scheme: light; } body { font-size: 11px; margin: 0; max-width: none; } .lanes > * { min-width: 0; }
-  details::details-content { content-visibility: visible; } pre { max-height: none; } .bar, .lane > b { print-color-adjust: exact; } }
+  details::details-content { content-visibility: visible; } pre { max-height: none; }
+  .bar, .lane > b { print-color-adjust: exact; } }
 """
 
 
