@@ -104,9 +104,9 @@ def artefacts(
         arguments.truth(name, value)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
-    wishes = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
+    overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
     workspace = _workspace(roots, shared, _schemas(vibes, found), locked=locked)
-    compiled = workspace.compile(_as_source_or_path(program), wishes, found)
+    compiled = workspace.compile(_as_source_or_path(program), overrides, found)
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()

@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.vibes.discover import Surroundings
+from instrc.vibes.context import ProjectContext
 
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
@@ -61,7 +61,7 @@ class Workspace:
         `memory` are schemas by name, before those of all folders.
         """
         self._unsaved = {} if unsaved is None else unsaved
-        self._surroundings = Surroundings(
+        self._project = ProjectContext(
             [Path(root) for root in roots],
             [Path(root) for root in shared],
             locked=locked,
@@ -73,36 +73,36 @@ class Workspace:
         """Return the lock for all that has been looked up so far, as a file at a place."""
         from instrc.vibes.lock import lock_of
 
-        return lock_of(place, (each for registry in self._surroundings.registries() for each in registry.resolved()))
+        return lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
 
     def lock_place(self, path: str) -> Path:
         """Return where the lock of a program is."""
-        return self._surroundings.lock_place(None if path == STDIN else Path(path))
+        return self._project.lock_place(None if path == STDIN else Path(path))
 
     def registry(self, path: str) -> Registry:
         """Return the registry that a file, or the standard input, sees."""
-        return self._surroundings.registry(None if path == STDIN else Path(path))
+        return self._project.registry(None if path == STDIN else Path(path))
 
     def settings_file(self, path: str) -> Path | None:
         """Return the `pyproject.toml` that holds for a file."""
-        return self._surroundings.settings(None if path == STDIN else Path(path)).file
+        return self._project.settings(None if path == STDIN else Path(path)).file
 
     def files(self, path: str) -> Callable[[], list[Path]]:
         """Return what lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
         place = None if path == STDIN else Path(path)
-        settings = self._surroundings.settings(place).file
+        settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
         own = [each for each in (place, settings) if each is not None]
         return lambda: [*own, *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json")))]
 
-    def compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
+    def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
 
         A mistake in it is reported; then there are none.
         """
         name = program.name if isinstance(program, Source) else name_of(program)
         with _own_report(report, name) as found:
-            return self._compile(program, wishes, found)
+            return self._compile(program, overrides, found)
         return ()
 
     def check(self, path: str, report: Report) -> None:
@@ -119,13 +119,13 @@ class Workspace:
         for path in paths:
             place = None if path == STDIN else Path(path)
             try:
-                settings = self._surroundings.settings(place)
+                settings = self._project.settings(place)
                 if settings.file is None or settings.file in seen or not (settings.models or settings.checks):
                     continue
                 seen.add(settings.file)
                 from instrc.lint.settings_names import idle_entries  # few projects set models by vibe
 
-                report.problems.extend(idle_entries(settings, self._surroundings.registry(place)))
+                report.problems.extend(idle_entries(settings, self._project.registry(place)))
             except (CompileError, OSError):  # told where the file is checked
                 continue
 
@@ -135,10 +135,10 @@ class Workspace:
         place = None if path in {STDIN, name_of(STDIN)} else Path(path)
         source = self._read(path, place, report)
         if source is not None:
-            registry = self._surroundings.registry(place)
+            registry = self._project.registry(place)
             compiler.check_source(source, registry, self._options(place, OptionOverrides()), report, stem=_stem(place))
 
-    def _compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
+    def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc import compiler  # the whole of it is loaded only here
 
         name = program.name if isinstance(program, Source) else program
@@ -147,27 +147,27 @@ class Workspace:
         if isinstance(program, str) and _is_vibe(program):
             if not readable(program, report):
                 return ()
-            registry = self._surroundings.registry(place)
+            registry = self._project.registry(place)
             vibe = registry.open(Path(program))
-            return compiler.compile_vibe(vibe, registry, self._options(place, wishes), report, stem=stem)
+            return compiler.compile_vibe(vibe, registry, self._options(place, overrides), report, stem=stem)
         source = program if isinstance(program, Source) else self._read(program, place, report)
         if source is None:
             return ()
-        registry = self._surroundings.registry(place)
-        return compiler.compile_source(source, registry, self._options(place, wishes), report, stem=stem)
+        registry = self._project.registry(place)
+        return compiler.compile_source(source, registry, self._options(place, overrides), report, stem=stem)
 
     def _review(self, path: str, report: Report) -> None:
         from instrc.lint.review import review  # brings the judge of schemas
 
         place = Path(path)
-        registry = self._surroundings.registry(place)
+        registry = self._project.registry(place)
         try:
             vibe = registry.open(place)
         except CompileError:
             if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
                 return
             raise
-        settings = self._surroundings.settings(place)
+        settings = self._project.settings(place)
         review(vibe, registry, report, settings.keywords, templates=settings.templates)
         if not path.endswith(".vibe.json"):
             report.add(problems.found_files.UnfindableVibe(at=vibe.source.whole(), file=place.name))
@@ -175,7 +175,7 @@ class Workspace:
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.syntax.intake import MAX_BYTES, take_in
 
-        limit = self._surroundings.settings(place).limits.get("source", MAX_BYTES)
+        limit = self._project.settings(place).limits.get("source", MAX_BYTES)
         text = self._text(path)
         data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
         return None if data is None else take_in(name_of(path), data, report, limit)
@@ -183,20 +183,20 @@ class Workspace:
     def _text(self, path: str) -> str | None:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
 
-    def _options(self, place: Path | None, wishes: OptionOverrides) -> Options:
+    def _options(self, place: Path | None, overrides: OptionOverrides) -> Options:
         from instrc.ir.options import Options
 
-        settings = self._surroundings.settings(place)
+        settings = self._project.settings(place)
         chosen = Options(
-            hints=wishes.hints,
-            batch=wishes.batch,
-            sketch=wishes.sketch,
+            hints=overrides.hints,
+            batch=overrides.batch,
+            sketch=overrides.sketch,
             keywords=settings.keywords,
             templates=settings.templates,
         )
         if limit := settings.limits.get("schema"):
             chosen = replace(chosen, limit=limit)
-        if naming := wishes.naming or settings.naming:
+        if naming := overrides.naming or settings.naming:
             chosen = replace(chosen, naming=naming)
         return chosen if settings.hint is None else replace(chosen, hint=settings.hint)
 

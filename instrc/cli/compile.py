@@ -71,10 +71,10 @@ def command(
         message = "--recursion belongs to --target"
         raise typer.BadParameter(message)
     unwanted = None if strip is None else kinds_to_strip(strip)
-    wishes = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
+    overrides = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
     code = compile_files(
         files,
-        wishes,
+        overrides,
         emit=emit,
         folder=folder,
         target=target,

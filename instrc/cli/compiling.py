@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compile_files(
     files: list[str],
-    wishes: OptionOverrides,
+    overrides: OptionOverrides,
     *,
     emit: Emit | None = None,
     folder: Path | None = None,
@@ -36,7 +36,7 @@ def compile_files(
     """Compile files, deliver what comes out, show the problems, and return the exit code."""
     report = Report()
     workspace = _workspace(root, shared, report, locked=locked)
-    compiled, output = list(exports(_compile(workspace, files, wishes, report), unwanted)), Output(sources=tuple(files))
+    compiled, output = list(exports(_compile(workspace, files, overrides, report), unwanted)), Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
             output.files |= {folder / name: document for name, document in documents_to_write(export, emit, report).items()}
@@ -119,13 +119,13 @@ def _workspace(root: list[str] | None, shared: list[str] | None, report: Report,
 
 
 def _compile(
-    workspace: Workspace | None, files: list[str], wishes: OptionOverrides, report: Report
+    workspace: Workspace | None, files: list[str], overrides: OptionOverrides, report: Report
 ) -> list[tuple[str, Artefact]]:
     compiled: list[tuple[str, Artefact]] = []
     if workspace is not None:
         try:
             for file in with_progress(files, "Compiling"):
-                compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
+                compiled += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
         except CompileError as error:
             report.take(error)
     return compiled

@@ -15,7 +15,7 @@ from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.problems.problem import CompileError
 from instrc.version import __version__
-from instrc.vibes.discover import Surroundings
+from instrc.vibes.context import ProjectContext
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)(?:;(.*))?")
 _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
@@ -28,12 +28,12 @@ def command(root: Roots = None, shared: Shared = None) -> None:
     for line in _extras():
         write(f"{line}\n")
     try:
-        around = Surroundings([Path(each) for each in root or ()], [Path(each) for each in shared or ()])
-        settings = around.settings(None)
+        project = ProjectContext([Path(each) for each in root or ()], [Path(each) for each in shared or ()])
+        settings = project.settings(None)
         write(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
         if settings.file is not None and settings == type(settings)(file=settings.file):
             write("  it has no table [tool.instrc], so everything is as usual\n")
-        registry = around.registry(None)
+        registry = project.registry(None)
     except CompileError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(verdict(error.problems)) from None
@@ -52,7 +52,7 @@ def command(root: Roots = None, shared: Shared = None) -> None:
         count = sum(1 for _ in each.uris())
         state = "" if each.path.is_dir() else ", but it is no folder"
         write(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
-    write(f"\nlock: {around.lock_place(None)}{'' if around.lock_place(None).is_file() else ' (not there)'}\n")
+    write(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
     for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
         write(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
 

@@ -111,6 +111,6 @@ def _in_colour(problems: Iterable[Problem], counts: str) -> str:
     with console.capture() as captured:
         for problem in problems:
             for line in frame(problem):
-                console.print(Text.assemble(*((piece.text, STYLES.get(piece.style, "")) for piece in line)))
+                console.print(Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line)))
         console.print(Text(counts, style="bold"), end="")
     return captured.get()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from instrc.ir.fusion import Instruction
-from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
+from instrc.ir.surface import Access, Annotated, Call, Expression, Inline, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
 from instrc.limits.programs import NAME_STEPS
 from instrc.lsp.scopes import Definition, Index
@@ -107,11 +107,6 @@ class Knowledge:
         if definition.of_list:
             return schema.get("items", {}) if isinstance(schema, dict) else {}
         return schema
-
-    def _field(self, field: Field, index: Index, depth: int) -> Json:
-        if field.value is not None:
-            return self.value(field.value, index, depth + 1)
-        return self.value(Name(field.key, field.key_span), index, depth + 1)
 
     def _look_up(self, text: str) -> Json:
         known = self.find(text)

@@ -51,8 +51,8 @@ PART = "part:"
 """What addresses of recursive schemas begin with that are parts of others."""
 
 
-def weighed(problem: Problem) -> Problem:
-    """Return a problem of a schema as one of a program, where somebody must be able to fill it in."""
+def fatal_in_program(problem: Problem) -> Problem:
+    """Return a problem of a schema as one of a program: fatal where nobody can fill the schema in."""
     match problem:
         case problems.schemas.Contradiction():
             return replace(problem, fatal=True)
@@ -211,7 +211,7 @@ class InstructionTable:
             locate=self.registry.locate,
         )
         for problem in found.problems:
-            placed = place(weighed(problem))
+            placed = place(fatal_in_program(problem))
             self.report.add(placed if placed.at is not None else replace(placed, at=at))
         return made
 

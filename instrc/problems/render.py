@@ -35,7 +35,7 @@ _SIGNS = (
 )
 
 
-class Piece(NamedTuple):
+class Styled(NamedTuple):
     """A run of text in one style: `path`, `error`, `warning`, `name`, `gutter`, `mark`, `hint` or nothing."""
 
     text: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
 
 def plain(problems: Iterable[Problem]) -> str:
     """Return all frames as text without colours; each line ends with a line break."""
-    return "".join(f"{''.join(piece.text for piece in line)}\n" for problem in problems for line in frame(problem))
+    return "".join(f"{''.join(part.text for part in line)}\n" for problem in problems for line in frame(problem))
 
 
 def first_of_each(problems: Iterable[Problem]) -> tuple[list[Problem], str]:
@@ -77,25 +77,25 @@ def visible(text: str) -> str:
     return text.translate(_SIGNS)
 
 
-def frame(problem: Problem) -> Iterator[list[Piece]]:
+def frame(problem: Problem) -> Iterator[list[Styled]]:
     """Yield the lines that show one problem."""
-    head = [] if problem.at is None else [Piece(place(problem.at), "path"), Piece(": ")]
+    head = [] if problem.at is None else [Styled(place(problem.at), "path"), Styled(": ")]
     yield [
         *head,
-        Piece(f"{problem.severity}: ", problem.severity),
-        Piece(f"{_sentence(problem.message)} "),
-        Piece(f"[{problem.name}]", "name"),
+        Styled(f"{problem.severity}: ", problem.severity),
+        Styled(f"{_sentence(problem.message)} "),
+        Styled(f"[{problem.name}]", "name"),
     ]
     if problem.at is not None:
         yield from _snippet(problem.at, problem.severity)
     for label in problem.labels:
-        yield [Piece("  "), Piece(place(label.span), "path"), Piece(f": {_sentence(label.text)}")]
+        yield [Styled("  "), Styled(place(label.span), "path"), Styled(f": {_sentence(label.text)}")]
         yield from _snippet(label.span, "mark")
     for call in problem.calls:
-        yield [Piece("  "), Piece(place(call), "path"), Piece(": the program is called here")]
+        yield [Styled("  "), Styled(place(call), "path"), Styled(": the program is called here")]
         yield from _snippet(call, "mark")
     if problem.hint is not None:
-        yield [Piece("  hint: ", "hint"), Piece(_sentence(problem.hint))]
+        yield [Styled("  hint: ", "hint"), Styled(_sentence(problem.hint))]
 
 
 def _sentence(text: str) -> str:
@@ -104,7 +104,7 @@ def _sentence(text: str) -> str:
     return visible(cut)
 
 
-def _snippet(span: Span, style: str) -> Iterator[list[Piece]]:
+def _snippet(span: Span, style: str) -> Iterator[list[Styled]]:
     """Yield the lines of a span with marks under it."""
     text = span.source.text
     if not text:
@@ -124,10 +124,10 @@ def _snippet(span: Span, style: str) -> Iterator[list[Piece]]:
         line_start = start = line_end + 1
         while text[start : start + 1] in {" ", "\t"}:  # the indentation of a further line is no part of the mistake
             start += 1
-    yield [Piece(f"  {'':{width}} | ", "gutter"), Piece("…")]
+    yield [Styled(f"  {'':{width}} | ", "gutter"), Styled("…")]
 
 
-def _line(text: str, line_start: int, line_end: int, start: int, end: int, number: str, style: str) -> Iterator[list[Piece]]:
+def _line(text: str, line_start: int, line_end: int, start: int, end: int, number: str, style: str) -> Iterator[list[Styled]]:
     """Yield one line of the source and its marks; of a very long line only the part around the marks."""
     stop = line_end - 1 if line_end > line_start and text[line_end - 1] == "\r" else line_end
     left, right = line_start, stop
@@ -137,9 +137,9 @@ def _line(text: str, line_start: int, line_end: int, start: int, end: int, numbe
     before, under = text[left:start], text[start : min(end, right)]
     shown = f"{'…' if left > line_start else ''}{_expanded(text[left:right])}{'…' if right < stop else ''}"
     indent = _columns(before) + (1 if left > line_start else 0)
-    yield [Piece(f"  {number} | ", "gutter"), Piece(shown)]
+    yield [Styled(f"  {number} | ", "gutter"), Styled(shown)]
     if under or start >= right:
-        yield [Piece(f"  {'':{len(number)}} | ", "gutter"), Piece(" " * indent), Piece("^" * max(1, _columns(under)), style)]
+        yield [Styled(f"  {'':{len(number)}} | ", "gutter"), Styled(" " * indent), Styled("^" * max(1, _columns(under)), style)]
 
 
 def _expanded(text: str) -> str:

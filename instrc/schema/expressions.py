@@ -54,11 +54,6 @@ def unreadable(pattern: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def is_linear(pattern: str) -> bool:
-    """Tell whether a pattern needs no backtracking, so that every text is decided."""
-    return not isinstance(_matcher(pattern), str | _Backtracking)
-
-
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     """Return what matches texts against a pattern, or why it cannot be read."""

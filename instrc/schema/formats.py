@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jsonschema import FormatChecker
 
-NEEDS_PACKAGE = {"idn-hostname": "idna", "idn-email": "idna", "hostname": "idna", "email": "idna"}
-"""Formats whose last details (names of other scripts, `xn--…`) a package knows; `instrc` depends on it."""
-
 
 def satisfies(name: str, value: object) -> bool:
     """Tell whether a value has a format; what is no text has every one, and every text has an unknown one."""

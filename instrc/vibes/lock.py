@@ -52,7 +52,7 @@ class Lock(Struct, frozen=True):
     path: Path
     entries: tuple[Locked, ...]
 
-    def meant(self, reference: str) -> tuple[Locked, ...]:
+    def entries_for(self, reference: str) -> tuple[Locked, ...]:
         """Return the entries for a reference: as it was written, or as the address of what another was written for."""
         return tuple(entry for entry in self.entries if reference in (entry.reference, entry.address))
 

@@ -166,7 +166,7 @@ class Registry:
         from instrc.vibes.lock import digest_of, place_of  # needed where there is a lock only
 
         reference = uri.partition("#")[0]
-        meant = lock.meant(reference)
+        meant = lock.entries_for(reference)
         if not meant:
             raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
         reason = "its vibe is not there"

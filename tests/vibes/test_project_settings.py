@@ -12,7 +12,7 @@ from instrc.launching import engines
 from instrc.limits.incoming import SETTINGS_BYTES
 from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
-from instrc.vibes.discover import Surroundings, discover
+from instrc.vibes.context import ProjectContext
 from instrc.vibes.project import read_settings
 from instrc.vibes.settings import Settings
 from instrc.vibes.settings_file import ENGINES
@@ -136,7 +136,7 @@ def test_roots_come_in_order_command_line_beside_project_library(files: Files, t
     toml = '[tool.instrc]\nroots = ["r"]\nshared = ["s"]'
     files("p", {"pyproject.toml": toml, "r/x": "", "s/x": "", "schemas/x": "", "a.aug": ""})
     given, common = files("given", {}), files("common", {})
-    registry = discover(tmp_path / "p" / "a.aug", [given], [common])
+    registry = ProjectContext([given], [common]).registry(tmp_path / "p" / "a.aug")
     assert [root.path.name for root in registry.roots] == ["given", "schemas", "r", "common", "s", "schemas"]
     assert [root.shared for root in registry.roots] == [False, False, False, True, True, True]
 
@@ -145,17 +145,17 @@ def test_a_vibe_in_a_schemas_folder_sees_its_neighbours(files: Files, monkeypatc
     folder = files("p", {"schemas/a/one.vibe.json": SCHEMA, "schemas/b/c/two.vibe.json": SCHEMA})
     monkeypatch.chdir(folder)
     for file in (Path("schemas/b/c/two.vibe.json"), folder / "schemas/b/c/two.vibe.json"):
-        registry = discover(file)
+        registry = ProjectContext().registry(file)
         assert registry.load("aug:a/one").uri == "aug:a/one"
         assert registry.open(file).uri == "aug:b/c/two"
     monkeypatch.chdir(folder / "schemas" / "b")
-    assert discover(Path("c/two.vibe.json")).load("aug:a/one").segment == "one"
-    assert discover(Path("schemas/x.vibe.json")).roots[0].path.name == "schemas"
+    assert ProjectContext().registry(Path("c/two.vibe.json")).load("aug:a/one").segment == "one"
+    assert ProjectContext().registry(Path("schemas/x.vibe.json")).roots[0].path.name == "schemas"
 
 
 def test_files_with_the_same_roots_share_one_registry(files: Files, tmp_path: Path) -> None:
     files("p", {"pyproject.toml": "[tool.instrc]\nroots = ['r']", "r/x": "", "a/1.aug": "", "b/2.aug": ""})
-    surroundings = Surroundings()
+    surroundings = ProjectContext()
     one, two = (surroundings.registry(tmp_path / "p" / file) for file in ("a/1.aug", "b/2.aug"))
     assert one is two
     assert surroundings.settings(tmp_path / "p" / "a" / "1.aug").file == tmp_path / "p" / "pyproject.toml"
@@ -163,13 +163,13 @@ def test_files_with_the_same_roots_share_one_registry(files: Files, tmp_path: Pa
 
 def test_a_root_on_the_command_line_must_be_a_folder(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
-        discover(None, [tmp_path / "nowhere", Path("nul\0")])
+        ProjectContext([tmp_path / "nowhere", Path("nul\0")]).registry(None)
     assert [problem.name for problem in caught.value.problems] == ["unreadable-file"] * 2
 
 
 def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> None:
     files("p", {"pyproject.toml": "[tool.instrc]\nlimits = {vibe = 7}", "a.aug": ""})
-    assert discover(tmp_path / "p" / "a.aug").max_bytes == 7
+    assert ProjectContext().registry(tmp_path / "p" / "a.aug").max_bytes == 7
 
 
 @pytest.mark.parametrize(

@@ -156,11 +156,6 @@ class Ends:
         end, scope = self.end(found.binding.value, found.scope)
         return isinstance(end, Uri) or (isinstance(end, Name) and not is_value(end.text, scope))
 
-    def is_circular(self, found: Definition) -> bool:
-        """Tell whether a local name is only another name of itself."""
-        end, scope = self.end(found.binding.value, found.scope)
-        return isinstance(end, Name) and scope.find(end.text) is not None
-
 
 def is_value(name: str, scope: Scope) -> bool:
     """Tell whether a name is defined, whatever it stands for."""

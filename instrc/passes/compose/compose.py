@@ -25,7 +25,7 @@ from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.possible import impossible, made_impossible
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
-from instrc.passes.instructions import InstructionTable, weighed
+from instrc.passes.instructions import InstructionTable, fatal_in_program
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -187,7 +187,7 @@ class _Composer:
                     wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
                     told = Report()
                     spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
-                    for problem in map(weighed, told.problems):
+                    for problem in map(fatal_in_program, told.problems):
                         self.report.add(problem if problem.at is not None else replace(problem, at=mixin.span))
                     inside.insert(0, mixin.mixin)
                     schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)

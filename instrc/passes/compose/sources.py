@@ -15,7 +15,7 @@ MOST = 60
 """Paths that one path is followed to; what comes from more places is not looked into."""
 
 
-class Found(msgspec.Struct):
+class Origins(msgspec.Struct):
     """What a path comes from."""
 
     paths: list[Path] = msgspec.field(default_factory=list)
@@ -45,9 +45,9 @@ class Sources:
                     self.regions[number] = region.number
                     waiting.extend(self.inner.get(number, ()))
 
-    def find(self, *paths: Path) -> Found:
+    def find(self, *paths: Path) -> Origins:
         """Return what paths come from, through the values of blocks and the names that these give; nothing if it is too much."""
-        found, seen = Found(), set()
+        found, seen = Origins(), set()
         waiting = [(path, False) for path in reversed(paths)]
         while waiting:
             path, element = waiting.pop()
@@ -55,7 +55,7 @@ class Sources:
                 continue
             seen.add((path, element))
             if len(seen) > MOST:
-                return Found()
+                return Origins()
             below = self.behind(path)
             if below is None:
                 (found.elements if element else found.paths).append(path)

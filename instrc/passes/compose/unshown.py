@@ -17,7 +17,7 @@ from instrc.ir.paths import Local, Path, reading_paths
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.passes.compose.decisions import is_decision, only_decides
-from instrc.passes.compose.sources import Found, Sources
+from instrc.passes.compose.sources import Origins, Sources
 
 
 class Unshown(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     activity: Step
     result: Step
-    found: Found
+    found: Origins
 
 
 def unshown_results(flat: FlatGraph) -> Iterator[Unshown]:
@@ -84,7 +84,7 @@ class _Search:
                 if not self._explained(found, {each.origin for each in self.sources.find(*result.reads).paths}):
                     yield Candidate(step, result, found)
 
-    def _given(self, step: Step) -> Found:
+    def _given(self, step: Step) -> Origins:
         """Return what an activity is given; its preparation stands for what that reads."""
         found = self.sources.find(*step.reads)
         for path in found.paths:
@@ -93,7 +93,7 @@ class _Search:
                 return self.sources.find(*made.reads)
         return found
 
-    def _explained(self, found: Found, made_from: set[int | str | Local]) -> bool:
+    def _explained(self, found: Origins, made_from: set[int | str | Local]) -> bool:
         """Tell whether an activity is given something that was shown, other than what the result was made from."""
         for path in (*found.paths, *found.elements):
             origin = path.origin

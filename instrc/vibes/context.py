@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ENDINGS = (".json", ".aug")
 
 
-class Surroundings:
+class ProjectContext:
     """The registries and settings of many files: files with the same roots share one registry.
 
     `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
@@ -109,11 +109,6 @@ def _open_lock(place: Path) -> Lock:
     from instrc.vibes.lock import open_lock  # needed where something is locked only
 
     return open_lock(place)
-
-
-def discover(source: Path | None, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> Registry:
-    """Return the registry of one source file; `None` for a program from the standard input."""
-    return Surroundings(roots, shared).registry(source)
 
 
 def _beside(source: Path | None) -> list[Path]:
