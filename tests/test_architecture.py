@@ -16,6 +16,7 @@ FLOORS: dict[str, int] = {
             [
                 "arguments",
                 "arriving",
+                "collector",
                 "limits",
                 "source",
                 "json",

@@ -1,0 +1,58 @@
+"""The collector of garbage rests while a program is compiled, and is afterwards as it was before."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from threading import Barrier, Thread
+
+import pytest
+
+import instrc
+from instrc.collector import resting_collector
+
+
+@pytest.fixture(autouse=True)
+def _as_usual() -> Iterator[None]:
+    gc.enable()
+    yield
+    gc.enable()
+
+
+def test_it_rests_inside_and_works_afterwards() -> None:
+    with resting_collector():
+        assert not gc.isenabled()
+        with resting_collector():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_one_that_is_off_stays_off() -> None:
+    gc.disable()
+    with resting_collector():
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+
+
+def test_it_works_again_after_a_program_that_is_wrong() -> None:
+    with pytest.raises(instrc.CompileError):
+        instrc.compile("Nothing(", vibes={})
+    assert gc.isenabled()
+
+
+def test_it_works_again_when_several_threads_have_ended() -> None:
+    begin = Barrier(4)
+
+    def rest() -> None:
+        begin.wait()
+        for _ in range(200):
+            with resting_collector():
+                pass
+
+    threads = [Thread(target=rest) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert gc.isenabled()
