@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.collector import resting_collector
+from instrc.collector import paused_collector
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.ir.plan import Plan
@@ -38,14 +38,14 @@ def compile_source(
 
     `launching` are the programs that are being compiled because they are launched, by path.
     """
-    with resting_collector():
+    with paused_collector():
         plans = _plans(source, registry, options, report, stem=stem, launching=launching)
         return tuple(_emitted(plan, options) for plan in plans)
 
 
 def check_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> None:
     """Report what is wrong with a program; what it exports is emitted only where that could fail."""
-    with resting_collector():
+    with paused_collector():
         for plan in _plans(source, registry, options, report, stem=stem):
             if plan.intersects:
                 _emitted(plan, options)

@@ -1,4 +1,4 @@
-"""The collector of garbage rests while a program is compiled, and is afterwards as it was before."""
+"""The garbage collector is paused while a program is compiled, and is afterwards as it was before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Barrier, Thread
 import pytest
 
 import instrc
-from instrc.collector import resting_collector
+from instrc.collector import paused_collector
 
 
 @pytest.fixture(autouse=True)
@@ -19,18 +19,18 @@ def _as_usual() -> Iterator[None]:
     gc.enable()
 
 
-def test_it_rests_inside_and_works_afterwards() -> None:
-    with resting_collector():
+def test_it_is_paused_inside_and_enabled_afterwards() -> None:
+    with paused_collector():
         assert not gc.isenabled()
-        with resting_collector():
+        with paused_collector():
             assert not gc.isenabled()
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
-def test_one_that_is_off_stays_off() -> None:
+def test_one_that_is_disabled_stays_so() -> None:
     gc.disable()
-    with resting_collector():
+    with paused_collector():
         assert not gc.isenabled()
     assert not gc.isenabled()
 
@@ -47,7 +47,7 @@ def test_it_works_again_when_several_threads_have_ended() -> None:
     def rest() -> None:
         begin.wait()
         for _ in range(200):
-            with resting_collector():
+            with paused_collector():
                 pass
 
     threads = [Thread(target=rest) for _ in range(4)]
