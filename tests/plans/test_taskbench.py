@@ -316,17 +316,29 @@ def test_both_releases_and_answers_of_models_are_read_alike() -> None:
         assert instrc.export_plan(found.plan, HUGGING, form) == form
 
 
+def _hangs_together(tasks: set[str], links: set[tuple[str, str]]) -> bool:
+    """Tell whether each task can be reached from the first by its links, forth or back."""
+    met = {min(tasks)}
+    while further := {end for link in links if met & {*link} for end in link} - met:
+        met |= further
+    return met == tasks
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_sampled_plans_are_sound(name: str) -> None:
     plans = instrc.sample_plans(tools(name), 300, seed=7)
     assert plans == instrc.sample_plans(tools(name), 300, seed=7) != instrc.sample_plans(tools(name), 300, seed=8)
     shapes = set()
+    fitting = set(_bench(tools(name)).edges())
     for plan in plans:
         record = instrc.export_plan(plan, tools(name))
         found = instrc.import_plan(record, tools(name))
         assert found.problems == ()
         assert found.plan == plan
         assert len({task["tool"] for task in plan}) == len(plan)
+        links = {(link["source"], link["target"]) for link in record["task_links"]}
+        assert links <= fitting
+        assert _hangs_together({task["task"] for task in record["task_nodes"]}, links)
         shapes.add(found.shape)
     assert shapes == {"single", "chain", "dag"}
 
@@ -357,6 +369,7 @@ def task(tool: str, name: str, after: tuple[str, ...] = (), **arguments: Any) ->
     [
         ([task("SayIt", "a", text="hello"), task("SayIt", "b", text="<node-0>")], SMALL),
         ([task("SayIt", "a", text="as in <node-0>")], SMALL),
+        ([task("SayIt", "a", text="hello"), task("DrawIt", "b", text="a hut", after=("a",))], SMALL),
         ([task("EditIt", "a", text="a.jpg", image="blue")], SMALL),
         ([task("EditIt", "a", text="blue", image="a.wav")], SMALL),
         ([task("GetNews", "a"), task("BookFlight", "b", to="get_news")], DAILY),
@@ -369,6 +382,11 @@ def test_a_plan_that_would_be_read_as_another_one_is_not_exported(plan: Any, ben
     with pytest.raises(instrc.CompileError) as raised:
         instrc.export_plan(plan, bench)
     assert {problem.name for problem in raised.value.problems} == {"unexportable-plan"}
+
+
+def test_a_task_with_inputs_by_type_that_waits_for_what_it_reads_is_exported() -> None:
+    plan = [task("SayIt", "a", text="hello"), task("DrawIt", "b", after=("a",), text={"from": "a"})]
+    assert instrc.export_plan(plan, SMALL)["task_links"] == [{"source": "Say It", "target": "Draw-It"}]
 
 
 def test_a_task_that_waits_for_what_it_reads_is_exported_once() -> None:

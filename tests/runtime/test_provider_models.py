@@ -167,6 +167,29 @@ def test_an_answer_comes_back_in_our_shape_with_its_tokens(kind: str, standin: S
     assert '"asks"' in json.dumps(sent)
 
 
+@pytest.mark.parametrize(
+    ("kind", "where", "only"),
+    [
+        ("openai", ("parallel_tool_calls",), False),
+        ("mistral", ("parallel_tool_calls",), False),
+        ("anthropic", ("tool_choice", "disable_parallel_tool_use"), True),
+    ],
+    indirect=["kind"],
+)
+def test_a_provider_that_can_call_several_tools_at_once_is_asked_for_one(
+    kind: str,
+    where: tuple[str, ...],
+    only: bool,  # noqa: FBT001
+    standin: Standin,
+) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    ask(kind)
+    [(_, _, said)] = standin.seen
+    for name in where:
+        said = said[name]
+    assert said is only
+
+
 def test_a_value_that_breaks_the_schema_is_a_complaint(kind: str, standin: Standin) -> None:
     standin.answers.append((200, SHAPES[kind]({"asks": "a date", "days": 0}, "step1_read")))
     reply = ask(kind)

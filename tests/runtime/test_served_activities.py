@@ -227,3 +227,18 @@ def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
         call(served("A", {"mcp": f"{tmp_path}/not-there"}, tmp_path), {})
     assert raised.value.code == "unreachable"
     assert "not-there" in str(raised.value)
+
+
+def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> None:
+    pytest.importorskip("mcp")
+    from instrc.runtime.mcp_activities import _Session
+
+    async def ended() -> None:
+        session = _Session.__new__(_Session)
+        session.calls = asyncio.Queue()
+        session.task = asyncio.ensure_future(asyncio.sleep(0))
+        await asyncio.wait_for(session.call("search", "Search_Activity", {}), 5)
+
+    with pytest.raises(ActivityError) as raised:
+        asyncio.run(ended())
+    assert raised.value.code == "unreachable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from written import TEXT, chunk, process, step
 from instrc.cli import main
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
+from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.session import Offer, schema_of
+from instrc.runtime.session import Offer, Session, schema_of
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
@@ -75,6 +77,20 @@ def test_a_session_takes_the_vibes_of_the_lock(
     vibe.write_text(dumps({**TEXT, "title": "Changed"}))
     assert main(command) == 1
     assert "lock" in capsys.readouterr().err
+
+
+def test_each_request_of_a_session_has_a_key_of_its_own_and_says_what_was_wrong_before() -> None:
+    seen: list[Request] = []
+
+    class Deaf(Model):
+        async def answer(self, request: Request) -> Reply:
+            seen.append(request)
+            return Reply({"nothing": len(seen)})
+
+    talk = Session("s1", Deaf(), (Offer("note", TEXT),))
+    assert "no answer that fits" in asyncio.run(talk.say("Hi"))
+    assert [(each.key, each.name) for each in seen] == [("s1/turn1", "turn"), ("s1/turn1#2", "turn"), ("s1/turn1#3", "turn")]
+    assert [each.command and each.command["rejected"] for each in seen] == [None, {"nothing": 1}, {"nothing": 2}]
 
 
 def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:

@@ -10,9 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from instrc.runtime.drivers.dbos import engine as dbos
 from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.runtime.drivers.dbos.lock import _Advisory
 
 
 class Watched(DurableEngine):
@@ -61,3 +63,11 @@ def test_it_waits_until_the_run_waits_for_somebody(tmp_path: Path) -> None:
 
 def test_it_goes_on_with_the_run_when_the_other_process_has_ended(tmp_path: Path) -> None:
     assert attended(tmp_path, [("PENDING", "running")], held=2) == ("carried here", 3)
+
+
+def test_the_lock_of_a_server_is_held_as_long_as_its_connection() -> None:
+    connection = sa.create_engine("sqlite://").connect()
+    lock = _Advisory(connection)
+    assert lock.is_locked
+    connection.close()
+    assert not lock.is_locked
