@@ -235,13 +235,15 @@ def test_several_tools_are_one_request_with_one_way_back(instrc: Instrc, folder:
 
 def test_losses_are_warnings_at_the_file_and_errors_if_strict(instrc: Instrc, folder: Path) -> None:
     (folder / "lossy.aug").write_text(
-        '@{ title: "X", type: "object", properties: { a: { type: "array", uniqueItems: true } } }\n'
+        '// A list.\nprompt | @{ title: "X", type: "object", properties: { a: { type: "array", uniqueItems: true } } }\n'
     )
     done = instrc("compile", "lossy.aug", "--target", "openai", "--format", "json")
     assert done.code == 0
     assert json.loads(done.out)
     assert {problem["severity"] for problem in json.loads(done.err)} == {"warning"}
     assert {problem["path"] for problem in json.loads(done.err)} == {"lossy.aug"}
+    lost = [problem for problem in json.loads(done.err) if "uniqueItems" in problem["message"]]
+    assert [(problem["line"], problem["column"]) for problem in lost] == [(2, 10)], "where the step is written"
     strict = instrc("compile", "lossy.aug", "--target", "openai", "--strict")
     assert (strict.code, strict.out) == (1, "")
 

@@ -117,6 +117,11 @@ def test_names_lead_to_what_they_stand_for(talk: Talk) -> None:
         prepared = await editor.text_document_prepare_rename_async(types.PrepareRenameParams(document, at(PROGRAM, "Draft")))
         assert isinstance(prepared, types.PrepareRenamePlaceholder)
         assert prepared.placeholder == "Draft"
+        await editor.open("b.aug", "aug:draft(prompt)\n")
+        place = types.PrepareRenameParams(editor.document("b.aug"), types.Position(0, 6))
+        prepared = await editor.text_document_prepare_rename_async(place)
+        assert isinstance(prepared, types.PrepareRenamePlaceholder)
+        assert prepared.placeholder == "draft"
         hover = await editor.text_document_hover_async(types.HoverParams(document, at(PROGRAM, "Send_Activity")))
         assert hover is not None
         assert "carried out by the server" in str(hover.contents)
