@@ -37,8 +37,14 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.other_files import inside_fences, is_json, other_file
-from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
-from instrc.syntax.strings import LONGEST_PREFIX
+from instrc.syntax.spelling import (
+    FOREIGN_BESIDE,
+    LONGEST_PREFIX,
+    is_foreign,
+    misspelt_block,
+    misspelt_definition,
+    misspelt_input,
+)
 
 _PROSE = 4
 """Names one after the other that are no program any more."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from instrc.problems import habits, strings
+from instrc.syntax.spelling import LONGEST_PREFIX
 from instrc.syntax.view import GIVE_UP, Found, View
-
-LONGEST_PREFIX = 3
-"""Letters of a name that may be the prefix of a string, as `f` and `r` are elsewhere."""
 
 
 def string_slip(view: View) -> Found:
