@@ -11,8 +11,9 @@ from instrc.limits.schemas import JUDGED_VALUES
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.dialects import ignored_words
+from instrc.schema.formats import CHECKS, satisfies
 from instrc.schema.kinds import kind_of_value, kinds_of_types
-from instrc.schema.laws import types_of
+from instrc.schema.laws import is_number, types_of
 from instrc.schema.plainly import satisfies_plainly
 from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path
@@ -44,6 +45,11 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
             if word in node and word not in allowed:
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
+    if len(doubtful) > JUDGED_VALUES:
+        from instrc.problems.listed import UncheckedValues  # only where there are so many
+
+        at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
+        yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
     if doubtful:
         yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
 
@@ -66,6 +72,9 @@ def _excluded(path: Path, node: dict[str, Json], span_of: SpanOf, ignored: froze
             from instrc.problems.idle import EmptyEnum  # only where there is one, as the problems below
 
             yield EmptyEnum(at=span_of(place))
+        if isinstance(listed, list):
+            yield from _repeated(listed, path, span_of) if word == "enum" else ()
+            yield from _without_format(word, listed, path, node, span_of) if "format" not in ignored else ()
         types = None if "type" in ignored else types_of(node.get("type"))
         if types is None or not isinstance(listed, list):
             continue
@@ -81,6 +90,32 @@ def _excluded(path: Path, node: dict[str, Json], span_of: SpanOf, ignored: froze
                 types=tuple(sorted(types)),
                 every=len(wrong) == len(listed),
             )
+
+
+def _repeated(listed: list[Json], path: Path, span_of: SpanOf) -> Iterator[Problem]:
+    """Yield the members of an `enum` that equal an earlier one."""
+    seen: set[tuple[str, Json]] = set()
+    for index, value in enumerate(listed):
+        key = (value.__class__.__name__, dumps(value)) if not is_number(value) else ("number", value)
+        if key in seen:
+            from instrc.problems.listed import RepeatedValue  # only where there is one
+
+            yield RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
+        seen.add(key)
+
+
+def _without_format(word: str, listed: list[Json], path: Path, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
+    """Yield the listed texts that do not have the format of their schema."""
+    written = node.get("format")
+    if not isinstance(written, str) or written not in CHECKS:
+        return
+    wrong = [(index, value) for index, value in enumerate(listed) if not satisfies(written, value)]
+    for index, value in wrong:
+        from instrc.problems.listed import FormatExcludesValue  # only where there is one
+
+        place = pointer((*path, word) if word == "const" else (*path, word, index))
+        every = len(wrong) == len(listed)
+        yield FormatExcludesValue(at=span_of(place), word=word, value=_shortened(value), format=written, every=every)
 
 
 def _shortened(value: Json) -> str:

@@ -31,9 +31,12 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
         idle_keywords(nodes, span_of, allowed),
         refused_values(schema, nodes, span_of, allowed),
     )
-    for kind in found:
+    for kind in (*found, impossible(schema, nodes, span_of)):
         yield from islice(kind, MOST)
-    yield from islice(impossible(schema, nodes, span_of), MOST)
+        if (further := next(kind, None)) is not None:
+            from instrc.problems.listed import FurtherProblems  # only where there are so many
+
+            yield FurtherProblems(at=further.at, kind=further.name, limit=MOST)
 
 
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAME
 from instrc.schema.bounds import size
 from instrc.schema.evaluation import Resolve
 from instrc.schema.first_sight import is_written_false, may_be_impossible
+from instrc.schema.impossible_texts import impossible_texts
 from instrc.schema.kinds import own_kinds
 from instrc.schema.members import listing, of_item, of_property, required_names
 from instrc.schema.relations import Answering
@@ -55,6 +56,9 @@ def impossible_parts(root: Json, nodes: Sequence[tuple[Path, Json]], told: froze
         yield from _innermost(objects, hits, told, target)
     elif any("$ref" in node for _, node in objects):
         yield from _endless(objects, target)
+    for path, words in impossible_texts(objects):
+        if path not in told and path not in hits.values():
+            yield Impossible(path, words, ())
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:

@@ -1,0 +1,153 @@
+"""Problems with values that a schema lists: members of an `enum`, defaults, examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedValue(Problem):
+    """An `enum` has the same value twice.
+
+    The second one has no effect, and some providers refuse such a list.
+    Probably one of them is a slip for another value.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "enum": ["warm", "formal", "warm"] } } }
+    ```
+
+    Correct one of them, or remove it.
+    """
+
+    name: ClassVar[str] = "repeated-value"
+    severity: ClassVar[Severity] = "warning"
+
+    value: str
+    """The value, as shortened JSON."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this `enum` has `{self.value}` twice"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "correct one of them, or remove it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatExcludesValue(Problem):
+    """A `const` or a member of an `enum` does not have the `format` beside it.
+
+    Answers are checked against formats, so this value can never be given.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "day": { "type": "string", "format": "date", "enum": ["2026-02-30"] } } }
+    ```
+
+    Correct the value, or change the `format`.
+    """
+
+    name: ClassVar[str] = "format-excludes-value"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    """`const` or `enum`."""
+    value: str
+    """The value, as shortened JSON."""
+    format: str
+    every: bool = False
+    """Whether nothing is left."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        so = ": no value is valid" if self.every else ""
+        return f"the format `{self.format}` excludes `{self.value}` of this `{self.word}`{so}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "correct the value, or change the `format`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncheckedValues(Problem):
+    """A schema has more defaults and examples than are checked.
+
+    A few hundred of them are validated by the schema itself; more would make a check slow.
+
+    ```json schemas/letter.vibe.json
+    {
+      "type": "object",
+      "properties": { "pages": { "not": { "type": "string" }, "examples": [
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0
+      ] } }
+    }
+    ```
+
+    Divide the schema into several vibes, or remove examples that show nothing new.
+    """
+
+    name: ClassVar[str] = "unchecked-values"
+    severity: ClassVar[Severity] = "warning"
+
+    count: int
+    """How many are not checked."""
+    limit: int
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        more = f" and {self.count - 1:,} more" if self.count > 1 else ""
+        return f"this value{more} are not checked by the schema: of defaults and examples only {self.limit:,} are"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "divide the schema into several vibes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherProblems(Problem):
+    """A schema has more problems of one kind than are shown.
+
+    Twenty of a kind are shown for each schema; often they have one cause.
+
+    ```json schemas/letter.vibe.json
+    {
+      "type": "object",
+      "u0": 1, "u1": 1, "u2": 1, "u3": 1, "u4": 1, "u5": 1, "u6": 1, "u7": 1, "u8": 1, "u9": 1,
+      "u10": 1, "u11": 1, "u12": 1, "u13": 1, "u14": 1, "u15": 1, "u16": 1, "u17": 1, "u18": 1, "u19": 1, "u20": 1
+    }
+    ```
+
+    Correct those that are shown, and check again.
+    Keywords of your own can be listed in the settings: `[tool.instrc] keywords = ["unit"]`.
+    """
+
+    name: ClassVar[str] = "further-problems"
+    severity: ClassVar[Severity] = "warning"
+
+    kind: str
+    """The name of the problem that is found here."""
+    limit: int
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there are more problems like `{self.kind}`, from this one on: only the first {self.limit} are shown"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "correct those that are shown, and check again"

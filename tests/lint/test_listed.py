@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.lint.words import MOST, suspicious_words
+from instrc.schema.extents import extent
+from instrc.source import Source, Span
+
+ANYWHERE = Span(Source("letter.vibe.json", " "), 0, 0)
+
+
+def names(**keywords: Any) -> list[str]:
+    return [problem.name for problem in suspicious_words(keywords, lambda *_, **__: ANYWHERE)]
+
+
+@pytest.mark.parametrize("listed", [["a", "b", "a"], [1, 1.0], [{"a": 1}, {"a": 1}], [None, None]])
+def test_a_value_that_an_enum_has_twice_is_told(listed: list[Any]) -> None:
+    assert names(enum=listed) == ["repeated-value"]
+
+
+@pytest.mark.parametrize("listed", [["a", "b"], [1, True, "1"], [0, False, None, ""], [{"a": 1}, {"a": 2}]])
+def test_different_values_are_not_told(listed: list[Any]) -> None:
+    assert names(enum=listed) == []
+
+
+def test_a_constant_without_its_format_is_told() -> None:
+    assert names(type="string", format="date", const="today") == ["format-excludes-value"]
+    assert names(type="string", format="date", enum=["2026-01-01", "today"]) == ["format-excludes-value"]
+    assert names(type="string", format="date", const="2026-01-01") == []
+    assert names(format="date", const=5) == ["idle-keyword"]
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"pattern": r"^\d{5}$", "maxLength": 4},
+        {"pattern": "abc", "maxLength": 2},
+        {"pattern": "^(a|bc)$", "minLength": 3},
+        {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]},
+        {"pattern": "^[a-f]", "allOf": [{"pattern": "^[0-9]+$"}]},
+        {"pattern": "^.{2}$", "allOf": [{"pattern": "^.{3}$"}]},
+        {"maxLength": 2, "allOf": [{"pattern": "^.{3}$"}]},
+    ],
+)
+def test_a_pattern_that_leaves_no_text_is_told(keywords: dict[str, Any]) -> None:
+    assert names(type="string", **keywords) == ["impossible-schema"]
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"pattern": r"^\d{5}$", "maxLength": 5},
+        {"pattern": r"\d{5}", "minLength": 50},
+        {"pattern": "^a|b", "minLength": 5},
+        {"allOf": [{"pattern": "^a"}, {"pattern": "b$"}]},
+        {"allOf": [{"pattern": "^a?"}, {"pattern": "^b"}]},
+        {"allOf": [{"pattern": "^[^a]"}, {"pattern": "^\u00e9"}]},
+        {"pattern": "^(?=a)b$", "maxLength": 1},
+    ],
+)
+def test_a_pattern_that_leaves_texts_is_not_told(keywords: dict[str, Any]) -> None:
+    assert names(type="string", **keywords) == []
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a{2", "^a$b", "(?i)a", "*", "[a[b]", "\\1", "(" * 100, "a" * 2_000])
+def test_the_extent_of_what_is_hard_to_read_is_not_known(pattern: str) -> None:
+    assert extent(pattern) is None or pattern == "a{2"
+
+
+def test_values_that_are_not_checked_are_told() -> None:
+    samples = [0] * 250
+    assert names(**{"not": {"type": "string"}, "examples": samples}) == ["unchecked-values"]
+
+
+def test_what_is_not_shown_of_many_problems_is_told() -> None:
+    found = names(**{f"u{index}": 1 for index in range(MOST + 5)})
+    assert found == [*["unknown-keyword"] * MOST, "further-problems"]
+
+
+ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", "1", "-", r"\."])
+PATTERNS = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3).map("".join)
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: f"({'|'.join(parts)})")
+        | st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}"])).map(lambda pair: f"(?:{pair[0]}){pair[1]}")
+    ),
+    max_leaves=6,
+)
+
+
+@given(PATTERNS, st.sampled_from(["", "^"]), st.sampled_from(["", "$"]), st.text("ab1-. \u00e9", max_size=6))
+def test_every_text_that_a_pattern_finds_is_within_its_extent(pattern: str, begin: str, end: str, text: str) -> None:
+    found = extent(f"{begin}(?:{pattern}){end}")
+    assert found is not None
+    if re.search(f"{begin}(?:{pattern}){end}", text):
+        assert found.low <= len(text) <= found.high
+        assert not text or found.first >> min(ord(text[0]), 128) & 1
