@@ -57,35 +57,109 @@ Expression: TypeAlias = Call | Block | str
 
 @st.composite
 def bodies(
-    draw: st.DrawFn, visible: tuple[str, ...] = (), depth: int = 2, at: str = "n", *, rounds: bool = False, plans: bool = False
+    draw: st.DrawFn,
+    visible: tuple[str, ...] = (),
+    depth: int = 2,
+    at: str = "n",
+    *,
+    rounds: bool = False,
+    plans: bool = False,
+    again: list[tuple[frozenset[str], Expression]] | None = None,
 ) -> Body:
-    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, with `plans` plans, too."""
+    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, with `plans` plans, too.
+
+    With `again`, where all expressions are kept with the names that they need, it repeats such as have been drawn before.
+    """
     statements: list[tuple[str, Expression]] = []
     for number in range(draw(st.integers(0, 3))):
         name = f"{at}{number}"
-        value = draw(expressions(visible, depth, name, rounds=rounds, plans=plans))
+        value = draw(expressions(visible, depth, name, rounds=rounds, plans=plans, again=again))
         statements.append((name, value))
         member = MEMBERS.get(value.name) if isinstance(value, Call) else None
         visible = (*visible, name, *([f"{name}.{member}"] if member else []))
-    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds, plans=plans))
+    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds, plans=plans, again=again))
     return Body(tuple(statements), value)
 
 
 @st.composite
-def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, *, rounds: bool, plans: bool) -> Expression:
+def repeating(draw: st.DrawFn, depth: int = 3) -> Body:
+    """Draw a program in which few expressions are written again and again, in other blocks and under other names."""
+    first, second = Call("Ma", ("prompt",)), Call("Mb", ("prompt",))
+    block = Block("do", (Body((("s", first),), Call("Mb", ("s",))),))
+    known = [first, second, block, Block("do", (Body((), block),)), Block("do", (Body((("t", second),), Call("Ma", ("t",))),))]
+    inside = draw(bodies(depth=depth, again=[(frozenset(("prompt",)), each) for each in known]))
+    return Body((), Block("do", (inside,)))
+
+
+@st.composite
+def expressions(
+    draw: st.DrawFn,
+    visible: tuple[str, ...],
+    depth: int,
+    at: str,
+    *,
+    rounds: bool,
+    plans: bool,
+    again: list[tuple[frozenset[str], Expression]] | None = None,
+) -> Expression:
+    fit = [each for needed, each in again or () if needed <= {*visible, "prompt"}]
+    if fit and draw(st.booleans()):
+        return _under_other_names(draw(st.sampled_from(fit)), at)
+    made = draw(_new(visible, depth, at, rounds=rounds, plans=plans, again=again))
+    if again is not None:
+        again.append((_needed(made), made))
+    return made
+
+
+def _needed(expression: Expression) -> frozenset[str]:
+    """Return the names that an expression reads from outside of it, as they are written."""
+    match expression:
+        case Call(_, arguments, tools):
+            return frozenset(arguments).union(*map(_needed, tools))
+        case Block(opening, inside):
+            found = frozenset[str]().union(*(_needed(value) for body in inside for value in _expressions(body)))
+            own = {name for body in inside for name, _ in body.statements} | {opening.partition(" in ")[0].rpartition(" ")[2]}
+            return frozenset(each for each in found if each.partition(".")[0] not in own)
+        case _:
+            return frozenset((expression,))
+
+
+def _expressions(body: Body) -> list[Expression]:
+    return [*(value for _, value in body.statements), body.value]
+
+
+def _under_other_names(expression: Expression, at: str) -> Expression:
+    """Return an expression with other names for what is defined in it."""
+    inside = expression.bodies if isinstance(expression, Block) else ()
+    own = {name for body in inside for each in walk(body) for name, _ in each.statements}
+    return change_in(expression, lambda name: f"{name}_{at}" if name in own else name, lambda statements, _: statements)
+
+
+@st.composite
+def _new(
+    draw: st.DrawFn,
+    visible: tuple[str, ...],
+    depth: int,
+    at: str,
+    *,
+    rounds: bool,
+    plans: bool,
+    again: list[tuple[frozenset[str], Expression]] | None,
+) -> Expression:
     if plans and (planned := draw(st.sampled_from((None, None, "Act", *(each for each in visible if each.endswith(".plan")))))):
         return draw(_planners(visible)) if planned == "Act" else Call("RunPlan_Activity", (planned,))
-    if depth == 0 or draw(st.integers(0, 2)):
-        arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3))
-        return Call(draw(st.sampled_from(CALLS)), tuple(arguments))
-    kind = draw(st.sampled_from(["when", "when else", "each", "count", "repeat", "over", "try", "do"]))
+    if depth == 0 or draw(st.integers(0, 2 if again is None else 1)):
+        arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3 if again is None else 2))
+        return Call(draw(st.sampled_from(CALLS if again is None else CALLS[:2])), tuple(arguments))
+    kinds = ["when", "when else", "each", "count", "repeat", "over", "try", "do"]
+    kind = draw(st.sampled_from(kinds if again is None else [*kinds[:2], "do", "do"]))
     inside = (*visible, f"{at}e") if kind in {"each", "over"} else visible
     if rounds and kind in {"repeat", "over"}:
         inside = (*inside, "round", "previous", "rounds")
-    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds, plans=plans))]
+    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds, plans=plans, again=again))]
     if kind in {"when else", "try"}:
         beside = (*visible, "error") if rounds and kind == "try" else visible
-        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds, plans=plans)))
+        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds, plans=plans, again=again)))
     match kind:
         case "when" | "when else":
             return Block('when prompt is "a"', tuple(made))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from blocks_at_random import Body, Call, Expression, bodies, changed, read_in, settled, walk, write, written
+from blocks_at_random import Body, Call, Expression, bodies, changed, read_in, repeating, settled, walk, write, written
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,7 +127,7 @@ def test_moving_names_that_are_read_changes_no_byte(body: Body, data: st.DataObj
 
 
 @QUICK
-@given(body=bodies(plans=True), data=st.data())
+@given(body=st.one_of(bodies(plans=True), repeating()), data=st.data())
 def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Body, data: st.DataObject, known: Registry) -> None:
     body = settled(body)
     places = [(each, number) for each in walk(body) for number in range(len(each.statements))]
@@ -142,6 +142,45 @@ def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Bo
     other = text.replace(line, "", 1)
     other = _substituted(other, name, written(value))
     assert same(compiled(text, known), compiled(other, known))
+
+
+BLOCKS = {
+    "«B»": "do { const x = Ma(prompt); Mb(x) }",
+    "«I»": "do { Introspect_Mixin(Mb(Ma(prompt))) }",
+    "«U»": "do { Ma(prompt); Mb(prompt) }",
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "inlined"),
+    [
+        ("const b = «B»; Mc(b, do { const m = Ma(prompt); Mc(m, b) })", "Mc(«B», do { const m = Ma(prompt); Mc(m, «B») })"),
+        ("const b = «B»; Mc(do { const m = Ma(prompt); Mc(m, b) }, b)", "Mc(do { const m = Ma(prompt); Mc(m, «B») }, «B»)"),
+        ("Mc(do { const m = Ma(prompt); Mc(do { Mb(m) }) }, «B»)", "Mc(do { Mc(do { Mb(Ma(prompt)) }) }, «B»)"),
+        ("Mc(«B», do { const m = Ma(prompt); Mc(m, do { Mb(m) }) })", "Mc(«B», do { Mc(Ma(prompt), do { Mb(Ma(prompt)) }) })"),
+        (
+            "const i = «I»; Mc(do { const m = Ma(prompt); Mc(m, i) }, i)",
+            "Mc(do { const m = Ma(prompt); Mc(m, «I») }, «I»)",
+        ),
+        (
+            "const b = «U»; do { const m = Ma(prompt); do { Mc(m, b); Mc(b) } }",
+            "const b = «U»; do { const m = Ma(prompt); do { Mc(m, «U»); Mc(b) } }",
+        ),
+    ],
+)
+@pytest.mark.parametrize("around", ["do {{ {} }}", "do {{ do {{ {} }} }}"])
+def test_a_block_that_equals_one_further_out_is_that_block_whatever_stands_between(
+    named: str, inlined: str, around: str, known: Registry
+) -> None:
+    one, other = (around.format(re.sub("«.»", lambda found: BLOCKS[found[0]], each)) for each in (named, inlined))
+    assert not isinstance(compiled(one, known), set)
+    assert same(compiled(one, known), compiled(other, known))
+
+
+def test_a_block_that_reads_another_round_is_no_block_further_out(known: Registry) -> None:
+    inner = "repeat { const k = Ma(round); Mc(k, do { Mb(k) }) } until round is 2"
+    [made] = compiled(f"repeat {{ const b = do {{ Mb(Ma(round)) }}; Mc(b, {inner}) }} until round is 2", known)
+    assert [name for name in made.documents["process"]["$defs"] if name.startswith("DO")] == ["DO_1", "DO_2"]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from instrc.ir.surface import (
 )
 from instrc.limits.programs import EXPORTED_STEPS
 from instrc.naming import snake
+from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
 from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, place_of_const, reading_of
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluate import evaluate
@@ -35,6 +36,9 @@ from instrc.passes.bind.values import Cut, Data, Members, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
 from instrc.problems.report import Report
+
+_MOST_EVALUATIONS = 200
+"""How often one export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
 
 
 class Export(msgspec.Struct, frozen=True):
@@ -162,15 +166,17 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
 def _evaluated(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Evaluation, Value | None]:
     """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
     identities = Identities()
-    expected: frozenset[tuple[int, int]] = frozenset()
-    while True:
+    foreseen = NOTHING_FORESEEN
+    for last in reversed(range(_MOST_EVALUATIONS)):
         mine = Report()
-        evaluation = Evaluation(evaluate, instructions, mine, identities, expected)
+        evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
         value = run(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
-        if evaluation.steps.late <= expected:
-            report.problems.extend(mine.problems)
-            return evaluation, value
-        expected |= evaluation.steps.late
+        steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
+        if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
+            break
+        foreseen = Foreseen(steps, blocks)
+    report.problems.extend(mine.problems)
+    return evaluation, value
 
 
 def _goal(expression: Expression, names: ProgramNames) -> str | None:

@@ -41,6 +41,8 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     if context.key == PRIVATE or (context.direct and context.brackets is not None):
         ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
         return None
+    place = ev.steps.places.label(context.region, written.span)
+    context = replace(context, region=ev.steps.places.region_of(place, context.region))
     outside = context.inside()
     match written:
         case surface.When():
@@ -62,7 +64,10 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     word = word_of(content)
     key = context.key
     step = Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
-    found = ev.steps.one(step, ev.steps.identities.of("block", word, signs, context.timing, about), context)
+    ident = ev.steps.identities.of("block", word, signs, context.timing, about)
+    found = ev.steps.one(step, ident, context)
+    if key is None:
+        ev.steps.places.note(place, context.region, ident, ev.steps.table[found], new=found == number)
     if found != number:
         ev.steps.drop(region.number for region in regions_of(content))
     if context.brackets is not None:
@@ -110,7 +115,7 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
     if not complete:
         return None
     if not branches:
-        body = Region(ev.steps.regions.open(context.region), (), Constant(None), written.span)
+        body = Region(ev.steps.open_region(context.region, written.span), (), Constant(None), written.span)
         return blocks.Do(body), (ev.steps.identity(body),), ()
     signs = tuple((_tests(ev, each.condition), ev.steps.identity(each.body)) for each in branches)
     return blocks.When(tuple(branches)), signs, tuple(reads)

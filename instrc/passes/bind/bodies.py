@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from msgspec import Struct
 
 from instrc import problems
@@ -14,7 +16,7 @@ from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.scopes import Definition, Scope
-from instrc.passes.bind.values import Data, Members, Result, Value
+from instrc.passes.bind.values import Data, Members, Result, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -55,43 +57,54 @@ def read_body(
         ev.rounds.homes[scope.region] = scope
     inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
     complete = True
+    unread: list[Hashable] = []
     read_names = context.scope.program.survey.read[written.span.start]
     for statement in written.statements:
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
-        complete = (yield _carried(ev, statement, scope, inside)) and complete
+        made = yield _carried(ev, statement, scope, inside)
+        complete = made is not None and complete
+        unread += map(ev.steps.identities.path, () if made is None else paths(made))
     value = yield ev.value(written.value, inside)
     tests = None if until is None else (yield condition(ev, until, inside))
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
         if isinstance(statement, Binding):
             definition = Definition(statement, scope)
             if definition.key not in ev.carried and _is_work(ev, statement, scope):
-                complete = (yield _carried(ev, statement, scope, inside)) and complete
-    kept: list[tuple[str, Reading]] = []
-    if keeps:
-        for name, binding in scope.locals.items():
-            if not ev.ends.is_alias(Definition(binding, scope)):
-                known = yield ev.local(binding.name, Definition(binding, scope), inside)
-                reading = None if known is None or depth_of(known) > DEEPEST_VALUE else reading_of(known)
-                if reading is not None:
-                    kept.append((name, reading))
+                made = yield _carried(ev, statement, scope, inside)
+                complete = made is not None and complete
+                unread += map(ev.steps.identities.path, () if made is None else paths(made))
+    ev.steps.places.carried[scope.region] = tuple(unread)
+    kept = (yield _names(ev, scope, inside)) if keeps else ()
     if value is not None and depth_of(value) > DEEPEST_VALUE:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
-        return ReadBody(scope.region, None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, kept)
     if value is not None and names_const(value):
         ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
-        return ReadBody(scope.region, None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, kept)
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
         ev.report.add(problems.misplaced.MisplacedData(at=written.value.span))
     if reading is None or not complete:
-        return ReadBody(scope.region, None, tests, tuple(kept))
+        return ReadBody(scope.region, None, tests, kept)
     region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
-    return ReadBody(scope.region, region, tests, tuple(kept))
+    return ReadBody(scope.region, region, tests, kept)
+
+
+def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, Reading], ...]]:
+    """Evaluate the names of a body."""
+    kept: list[tuple[str, Reading]] = []
+    for name, binding in scope.locals.items():
+        if not ev.ends.is_alias(Definition(binding, scope)):
+            known = yield ev.local(binding.name, Definition(binding, scope), inside)
+            reading = None if known is None or depth_of(known) > DEEPEST_VALUE else reading_of(known)
+            if reading is not None:
+                kept.append((name, reading))
+    return tuple(kept)
 
 
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
-    region = ev.steps.regions.open(context.region)
+    region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
     values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
@@ -119,14 +132,14 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(Definition(statement, scope))
 
 
-def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[bool]:
-    """Evaluate a statement that nothing reads; tell whether it could be."""
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[Value | None]:
+    """Evaluate a statement that nothing reads."""
     if isinstance(statement, Binding):
-        return (yield ev.local(statement.name, Definition(statement, scope), context)) is not None
+        return (yield ev.local(statement.name, Definition(statement, scope), context))
     value = yield ev.value(statement.value, context)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
-    return value is not None
+    return value
 
 
 def depth_of(value: Value) -> int:

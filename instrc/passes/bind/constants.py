@@ -16,7 +16,7 @@ def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, 
     """Return a path to a literal: to a block that gives it, which stands where the program is called."""
     *_, root = context.scope.outwards()
     home = EvaluationContext(root, root.region)
-    body = Region(ev.steps.regions.open(root.region), (), Constant(literal.value), span)
+    body = Region(ev.steps.open_region(root.region, span), (), Constant(literal.value), span)
     content = Do(body)
     step = Step(len(ev.steps.table), "do", None, "block", False, content, (), (), None, span)  # noqa: FBT003  # a block has no `output`
     signs = ev.steps.identities.of("block", "do", (ev.steps.identity(body),), NO_TIMING, None)

@@ -6,11 +6,14 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import TypeAlias
 
+import msgspec
+
 from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import NO_TIMING, Reached
 from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import Json
+from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.open_rounds import OpenRounds
@@ -42,13 +45,13 @@ class Evaluation:
         instructions: InstructionTable,
         report: Report,
         identities: Identities,
-        expected: frozenset[tuple[int, int]] = frozenset(),
+        foreseen: Foreseen = NOTHING_FORESEEN,
     ) -> None:
         self._evaluate = evaluate
         self.ends: Ends = Ends()
         self.instructions = instructions
         self.report = report
-        self.steps: Steps = Steps(identities, expected)
+        self.steps: Steps = Steps(identities, foreseen)
         self.rounds: OpenRounds = OpenRounds(self.steps)
         self.accesses: list[Reached] = []
         """The members that paths name."""
@@ -95,6 +98,8 @@ class Evaluation:
             return Done(None)
         added = context.annotations or context.timing != NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
+        if not self.steps.regions.around(home.region, context.region):
+            return self._elsewhere(found, context, plain=plain)
         if plain and key in self._known:
             return Done(self._kept_out(self._known[key], context))
         return self._afresh(found, context, plain=plain)
@@ -125,6 +130,19 @@ class Evaluation:
         if depends:
             self.reads_pipe(inside)
         return self._kept_out(value, context)
+
+    def _elsewhere(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+        """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
+        at = (found.key, "in", context.region)
+        if plain and at in self._known:
+            return self._known[at]
+        inside = msgspec.structs.replace(context, own=False, scope=found.scope, piped=found.scope.piped, keys=found.scope.keys)
+        self._open[found.key] = found
+        value = yield self.value(found.binding.value, inside)
+        del self._open[found.key]
+        if plain:
+            self._known[at] = value
+        return value
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""

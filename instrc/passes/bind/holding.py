@@ -41,6 +41,8 @@ class Brackets(msgspec.Struct):
     """Model steps written here."""
     barriers: set[int] = msgspec.field(default_factory=set)
     """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
+    mentioned: dict[int, None] = msgspec.field(default_factory=dict)
+    """The identities of the steps written here, wherever they turned out to lie."""
     inner: dict[int, Taken] = msgspec.field(default_factory=dict)
     """Steps taken by mixins within these brackets."""
 
@@ -51,6 +53,7 @@ class Brackets(msgspec.Struct):
     def hand_to(self, outer: Brackets) -> None:
         """Tell the brackets around these what was found in them."""
         outer.written |= self.written
+        outer.mentioned |= self.mentioned
         outer.barriers |= self.barriers
         outer.inner |= self.inner
 

@@ -88,7 +88,7 @@ def _put_around(
     """Put a mixin around the steps of its brackets; return what its brackets are worth."""
     span = application.span
     whole = isinstance(value, Members)
-    taken = ev.steps.apply(application, brackets, whole=whole)
+    taken = ev.steps.apply(application, brackets, context.region, whole=whole)
     if not taken:
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
         return None

@@ -18,12 +18,17 @@ class Regions:
         """The region around each; -1 around the program."""
         self._inner: list[list[int]] = [[]]
         """The regions directly in each."""
+        self.labels: list[int] = [PROGRAM]
+        """What each is known by, whenever the same expressions are read again."""
+        self.labelled: dict[int, int] = {PROGRAM: PROGRAM}
         self._home: list[int] = []
         """The region of each step."""
 
-    def open(self, outer: int) -> int:
+    def open(self, outer: int, label: int = 0) -> int:
         """Return the number of a new region inside another."""
         number = len(self.steps)
+        self.labels.append(label)
+        self.labelled[label] = number
         self.steps.append([])
         self.outer.append(outer)
         self._inner[outer].append(number)

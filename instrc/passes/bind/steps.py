@@ -11,6 +11,7 @@ from instrc.ir.fusion import Application, Argument, Filling, Fusion, Group, Slot
 from instrc.ir.graph import Executor, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
+from instrc.passes.bind.block_places import NOTHING_FORESEEN, BlockPlaces, Foreseen
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Brackets, Taken, numbers, units_held
 from instrc.passes.bind.identity import Identities
@@ -25,11 +26,11 @@ PRIVATE = "\0"
 class Steps:
     """A table of steps in evaluation order, of the program and of all its blocks."""
 
-    def __init__(self, identities: Identities, expected: frozenset[tuple[int, int]] = frozenset()) -> None:
+    def __init__(self, identities: Identities, foreseen: Foreseen = NOTHING_FORESEEN) -> None:
         self.table: list[Step] = []
         self.regions = Regions()
-        self._expected = expected
-        """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
+        self.places = BlockPlaces(self.regions, identities, foreseen.blocks)
+        self._expected = foreseen.steps
         self.late: set[tuple[int, int]] = set()
         """Steps that an outer region turned out to have after an equal one had been met in a block of it."""
         self.homes: set[int] = set()
@@ -51,6 +52,8 @@ class Steps:
         self._last: dict[int, int] = {}
         """The last region that has a step of an identity."""
         self._applied: dict[Hashable, tuple[Taken, ...]] = {}
+        self._mixed: dict[int, list[Hashable]] = {}
+        """The uses of mixins in each region, with the steps that are written in their brackets."""
         self._filled: dict[Hashable, tuple[Unit, ...]] = {}
 
     def add(
@@ -89,6 +92,7 @@ class Steps:
             step = replace(step, needs=needs, chosen=chosen)
         number = self.one(step, ident, context)
         if context.brackets is not None:
+            context.brackets.mentioned[self.identities.steps[number]] = None
             if executor == "model" and not output and self.regions.home(number) == context.region:
                 context.brackets.written.add(number)
             else:
@@ -100,6 +104,8 @@ class Steps:
         if context.key == PRIVATE:
             return self._take(step, context.region, ident)
         known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
+        if step.executor == "block":
+            self.places.note_names(step)
         held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
         number = self._find(known, step, context.region, only_here=held)
         if number is None:
@@ -108,13 +114,14 @@ class Steps:
             for each in (ident,) if ident == known else (ident, known):
                 places = self._known.setdefault(each, {})
                 if self._last.get(each, region) > region:  # a region after this one, while it is read, lies in it
-                    self.late.add((region, each))
+                    self.late.add((self.regions.labels[region], each))
                 self._last[each] = max(region, self._last.get(each, region))
                 places.setdefault(region, []).append(number)
         return number
 
     def _take(self, step: Step, region: int, ident: int) -> int:
         self.table.append(step)
+        self.places.note_names(step)
         self.regions.take(step.number, region)
         self.identities.steps.append(ident)
         return step.number
@@ -123,17 +130,23 @@ class Steps:
         """Return an equal step of a region or of one around it."""
         places = self._known.get(known)
         while places and region >= 0:
-            found = next((number for number in places.get(region, ()) if _alike(self.table[number], step)), None)
+            found = next((number for number in places.get(region, ()) if self._alike(self.table[number], step)), None)
             if found is not None or only_here:
                 return found
             region = self.regions.outer[region]
         return None
 
+    def _alike(self, known: Step, step: Step) -> bool:
+        """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
+        if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
+            return self.places.names(known) == self.places.names(step)
+        return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
+
     def _expecting(self, known: int, step: Step, region: int) -> int:
         """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
         best = region
         while self._expected and region >= 0:
-            if (region, known) in self._expected and self._sees(region, step):
+            if (self.regions.labels[region], known) in self._expected and self._sees(region, step):
                 best = region
             region = self.regions.outer[region]
         return best
@@ -150,17 +163,17 @@ class Steps:
         """Return the steps of a region that are steps of their own right or lie in one of these."""
         return [number for number in self.regions.steps[region] if number not in self.dissolved]
 
+    def open_region(self, outer: int, written: Span) -> int:
+        """Return the number of a new region, which is written at some place, inside another."""
+        return self.regions.open(outer, self.places.label(outer, written))
+
     def identity(self, region: Region) -> int:
-        """Return the number that regions of the same steps with the same value share."""
-        same = self.identities
-        inside = self.among(region.number)
-        contents = [self.table[number].content for number in inside]
-        return same.of(
+        """Return the number that bodies share that are written alike, even if one of them reads what another has in itself."""
+        return self.identities.of(
             "region",
-            tuple([same.steps[number] for number in inside]),
-            tuple([same.content(each) if isinstance(each, Fusion) and each.mixins else None for each in contents]),
-            tuple(map(same.unit, region.units)),
-            same.reading(region.value),
+            self.places.carried.get(region.number, ()),
+            tuple(self._mixed.get(region.number, ())),
+            self.identities.reading(region.value),
         )
 
     def drop(self, regions: Iterable[int]) -> None:
@@ -174,12 +187,13 @@ class Steps:
         origin = path.origin
         return origin.block in self.dropped if isinstance(origin, Local) else origin in self.dissolved
 
-    def apply(self, application: Application, brackets: Brackets, *, whole: bool) -> tuple[Unit, ...]:
-        """Put a mixin around what brackets hold and return that; nothing if they hold nothing.
+    def apply(self, application: Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[Unit, ...]:
+        """Put a mixin around what brackets in a region hold and return that; nothing if they hold nothing.
 
         Around one step it becomes part of that step, unless it was given a `whole` object.
         """
         ident = (self.identities.application(application), brackets.state(), whole)
+        self._mixed.setdefault(region, []).append((ident[0], tuple(brackets.mentioned), whole))
         taken = self._applied.get(ident)
         if taken is None:
             units = units_held(brackets, self.table, self.homes)
@@ -266,11 +280,6 @@ class Steps:
             elif number not in self.inside:
                 found.append(number)
         return tuple(found)
-
-
-def _alike(known: Step, step: Step) -> bool:
-    """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
-    return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
 
 def _numbers(unit: Unit) -> tuple[int, ...]:
