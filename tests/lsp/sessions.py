@@ -25,8 +25,9 @@ from editors import Editor, editor
 from lsprotocol import converters, types
 
 from instrc.format.source import format_source
-from instrc.lsp import coloring, navigation
+from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import diagnostics
+from instrc.lsp.hover import hover
 from instrc.lsp.session import Session
 from instrc.problems.report import Report
 
@@ -89,7 +90,7 @@ class Player:
         self.folder = folder
         self.chance = random.Random(seed)  # noqa: S311  -- nothing secret
         self.texts: dict[str, str] = {}
-        self.asked: list[tuple[str, str, dict[str, str], int, asyncio.Future[Any]]] = []
+        self.asked: list[tuple[str, Any, str, dict[str, str], int, asyncio.Future[Any]]] = []
         self.found: list[str] = []
         self.count: Counter[str] = Counter()
         self.number = 0
@@ -147,7 +148,7 @@ class Player:
         verb = self.chance.choice(list(questions))
         self.number += 1
         future = self.client.protocol.send_request_async(f"textDocument/{verb}", questions[verb], f"q{self.number}")
-        self.asked.append((verb, name, dict(self.texts), self.number, future))
+        self.asked.append((verb, questions[verb], name, dict(self.texts), self.number, future))
         self.count["questions"] += 1
         if self.chance.random() < 0.1:
             number = self.chance.randint(max(1, self.number - 3), self.number + 1)
@@ -157,23 +158,42 @@ class Player:
     async def judge(self) -> None:
         """Hold all answers to those of a fresh session."""
         asked, self.asked = self.asked, []
-        for verb, name, texts, number, future in asked:
+        for verb, question, name, texts, number, future in asked:
             try:
                 answer = await asyncio.wait_for(future, 60)
             except Exception as error:  # noqa: BLE001  -- whatever it is, it counts
                 if getattr(error, "code", None) != CANCELLED and not isinstance(error, asyncio.CancelledError):
                     self.found.append(f"q{number} {verb} {name}: {type(error).__name__} {error}: {texts.get(name)!r}")
                 continue
-            expected = self.expected(verb, name, texts)
+            expected = self.expected(verb, question, name, texts)
             if expected is not None and plain(answer) != plain(expected[0]):
                 self.found.append(f"q{number} {verb} {name}: {answer!s:.300} and not {expected[0]!s:.300}: {texts[name]!r:.600}")
             self.count["answers compared"] += expected is not None
 
-    def expected(self, verb: str, name: str, texts: dict[str, str]) -> tuple[Any] | None:
+    def expected(self, verb: str, question: Any, name: str, texts: dict[str, str]) -> tuple[Any] | None:
         if name not in texts or not name.endswith(".aug"):
             return None
-        document = self.fresh(texts).documents[str(self.path(name))]
+        session = self.fresh(texts)
+        document = session.documents[str(self.path(name))]
+        offset = document.lines.offset(question.position) if hasattr(question, "position") else 0
         match verb:
+            case "hover":
+                return (hover(document, offset, session),)
+            case "definition":
+                return (navigation.definition(document, offset, session),)
+            case "documentHighlight":
+                return (navigation.highlights(document, offset),)
+            case "completion":
+                return (completion.completion(document, offset, session, snippets=True),)
+            case "signatureHelp":
+                return (completion.signature(document, offset, session),)
+            case "inlayHint":
+                return (coloring.inlay_hints(document, question.range, session),)
+            case "references":
+                known = uses.instruction_at(document, offset, session)
+                if known is not None:
+                    return (uses.places(known, document, session, declaration=True),)
+                return (navigation.references(document, offset, declaration=True),)
             case "semanticTokens/full":
                 return (types.SemanticTokens(coloring.semantic_tokens(document)),)
             case "documentSymbol":
