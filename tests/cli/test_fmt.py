@@ -82,3 +82,20 @@ def test_line_ends_and_a_byte_order_mark_are_no_part_of_the_layout(instrc: Instr
     (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\r\n// two\r\n")
     instrc("fmt", "w.aug")
     assert (folder / "w.aug").read_bytes() == b"Greet;\n// two\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('"Say "hi" to him" | Greet;\n', "nested-quotes"),
+        ("Greet(prompt) Reply(prompt);\n", "missing-separator"),
+        ('f"Say {word}" | Greet;\n', "prefixed-string"),
+    ],
+)
+def test_where_statements_do_not_end_clearly_the_file_is_left_alone_and_the_mistake_told(
+    instrc: Instrc, folder: Path, text: str, name: str
+) -> None:
+    """A `;` after each of them would make the mistake one that nobody sees."""
+    (folder / "a.aug").write_text(text)
+    assert f"[{name}]" in instrc("fmt", "a.aug").err
+    assert (folder / "a.aug").read_text() == text
