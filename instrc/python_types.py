@@ -7,6 +7,7 @@ import operator
 import sys
 import typing
 from collections.abc import Callable
+from functools import partial
 from types import UnionType
 from typing import NamedTuple, TypeVar, cast
 
@@ -36,21 +37,60 @@ def described(value: object) -> Described | None:
     adapts = not isinstance(value, type) and attribute(value, "core_schema") is not None
     if adapts and callable(describe := attribute(value, "json_schema")):
         return Described(None, describe(), None)  # a `TypeAdapter`
-    if not _is_type(value) and not inspect.isroutine(value):
+    routine = function_of(value)
+    if not _is_type(value) and routine is None:
         return None
     try:
-        schema = schema_of(value)
+        if routine is not None:
+            _refuse_unnamed(routine)
+        schema = schema_of(value if routine is None else routine)
+    except _Unnamed as error:
+        raise TypeError(str(error)) from None
     except CompileError:
         raise
     except Exception as error:
         message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {error}"
         raise TypeError(message) from error
-    text = inspect.getdoc(value) if inspect.isroutine(value) else schema.get("description")
+    inner = routine.func if isinstance(routine, partial) else routine
+    text = schema.get("description") if routine is None else inspect.getdoc(inner)
     if not isinstance(text, str):
         text = None
-    elif inspect.isroutine(value) and isinstance(schema, dict):
+    elif routine is not None and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
-    return Described(getattr(value, "__name__", None), schema, text or None)
+    return Described(getattr(value if inner is None else inner, "__name__", None), schema, text or None)
+
+
+def function_of(value: object) -> Callable[..., object] | None:
+    """Return a function or method, one with some arguments given (`functools.partial`), or the one that a wrapper is around."""
+    if isinstance(value, type) or not callable(value):
+        return None
+    if not inspect.isfunction(value) and inspect.isroutine(inner := attribute(value, "__wrapped__")):
+        return inner  # of `functools.cache` and decorators that are classes
+    return value if isinstance(value, partial) or inspect.isroutine(value) else None
+
+
+class _Unnamed(Exception):  # noqa: N818  -- what the parameter is, not what went wrong
+    """A parameter that no tool can give by its name."""
+
+
+def _refuse_unnamed(function: Callable[..., object]) -> None:
+    """Raise `_Unnamed` for a function with parameters that have no name for its caller: a model names all arguments."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return
+    name = getattr(function, "__qualname__", None) or str(function)
+    for place, parameter in enumerate(parameters):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            message = f"`{name}` takes `*{parameter.name}`, but a model gives each argument by its name: take a list instead"
+            raise _Unnamed(message)
+        if parameter.kind is parameter.POSITIONAL_ONLY and not inspect.isbuiltin(function):
+            message = f"`{name}` takes `{parameter.name}` by its place only, but a model gives each argument by its name"
+            raise _Unnamed(message)
+        unbound = place == 0 and parameter.name in {"self", "cls"} and parameter.annotation is parameter.empty
+        if unbound and inspect.isfunction(function):
+            message = f"`{name}` is a method without its object: give that of an instance, as in `object.{function.__name__}`"
+            raise _Unnamed(message)
 
 
 def attribute(value: object, name: str) -> object:

@@ -27,12 +27,17 @@ class Carrier:
         back: dict[str, str] | None = None,
         *,
         fold: bool = False,
+        spare: bool = False,
     ) -> None:
-        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead."""
+        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
+
+        With `spare`, null is left out where it is the default of a property that may be left out.
+        """
         self._root = root
         self._rename = rename
         self._back = back
         self._fold = fold
+        self._spare = spare
 
     def carry(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value as the other side writes it."""
@@ -46,6 +51,8 @@ class Carrier:
             for key, item in value.items():
                 if key in renamed_here:
                     continue  # our name for what is there under the name that was sent
+                if self._spare and item is None and _is_null_by_default(nodes, key):
+                    continue
                 ours, sent = key, key
                 if self._back is not None:
                     if self._back.get(key) in declared:
@@ -106,6 +113,13 @@ def _below(nodes: list[JsonObject], name: str) -> Iterator[Json]:
         elif not patterns:
             yield node.get("additionalProperties")
         yield node.get("unevaluatedProperties")
+
+
+def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
+    """Say whether leaving a property out means null, by all that is said of it."""
+    declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
+    needed = any(name in required_names(node) for node in nodes)
+    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
 
 
 def _items(nodes: list[JsonObject], index: int) -> Iterator[Json]:

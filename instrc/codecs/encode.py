@@ -215,7 +215,8 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     `name` says which tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
 
-    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it.
+    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
+    where null is the default of a property and cannot be told from leaving it out, it is left out.
     """
     records = records_in(map)
     record = record_of(text_or_none("name", name), records)
@@ -226,4 +227,11 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
     if truth("check", check) and (wrong := validate(written, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-    return Interpreter(record).write(written)
+    interpreter = Interpreter(record)
+    try:
+        return interpreter.write(written)
+    except Inexpressible:
+        spared = Carrier(record["schema"], spare=True).carry(written, [record["schema"]])
+        if equal(spared, written):
+            raise
+        return Interpreter(record).write(spared)

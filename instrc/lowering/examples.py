@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from instrc.codecs.encode import Inexpressible, encode
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
@@ -19,7 +21,8 @@ def examples_field(tool: Tool, record: Json, dialect: Dialect) -> tuple[list[Jso
         return None, []
     if dialect.example is None:
         for example in tool.examples:
-            encode(example.value, record)  # a wrong one is told wherever it goes
+            with suppress(Inexpressible):
+                encode(example.value, record)  # a wrong one is told wherever it goes
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
     found: list[Json] = []
     losses: list[Loss] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import isroutine
+from inspect import ismethod
 from typing import NamedTuple, TypeAlias
 
 from instrc import arguments
@@ -13,7 +13,7 @@ from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object
 from instrc.lowering.plain import plain
 from instrc.problems.suggest import nearest
-from instrc.python_types import as_json, attribute, described
+from instrc.python_types import as_json, attribute, described, function_of
 from instrc.schema.members import mapping
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
@@ -95,9 +95,9 @@ def each_of(values: object) -> list[Tool]:
     A tuple in a list is a name, a schema and perhaps a description.
     """
     if isinstance(values, Mapping):
-        by_name = bool(values) and all(isinstance(each, type | Tool) or isroutine(each) for each in values.values())
+        by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
         return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
-    if isinstance(values, Tool) or (isinstance(values, type) and described(values) is not None) or isroutine(values):
+    if isinstance(values, Tool) or (isinstance(values, type) and described(values) is not None) or function_of(values):
         message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
         raise TypeError(message)
     if (json := as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
@@ -148,6 +148,8 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
             message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
             raise TypeError(message)
         return _of_mapping(json, name)
+    if ismethod(call := attribute(value, "__call__")) and (kind := described(call)) is not None:  # an object that is a function
+        return [Tool(name or type(value).__name__, plain(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
 
 

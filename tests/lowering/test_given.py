@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 from typing import Annotated, Any, get_args
 
@@ -310,3 +311,60 @@ def test_arbitrary_values_are_lowered_or_told(value: Any, target: Any) -> None:
         except (TypeError, CompileError):
             continue
         assert result.map["target"] == target
+
+
+# Functions of all kinds
+
+
+def trip(city: str, days: int = 1, *, loud: bool = False) -> str:
+    """Plan a trip.
+
+    Args:
+        city: Where to go.
+    """
+    return f"{city} {days} {loud}"
+
+
+@functools.cache
+def cached(city: str) -> str:
+    """Find a city."""
+    return city
+
+
+class Guide:
+    """Somebody who knows the way."""
+
+    def find(self, city: str) -> str:
+        """Find a way."""
+        return city
+
+    def __call__(self, city: str, days: int) -> str:
+        """Guide somebody."""
+        return f"{city} {days}"
+
+
+def keys_of(given: object) -> tuple[str, str | None, list[str]]:
+    tool = tool_of(given)
+    schema: Any = tool.schema
+    return tool.name, tool.description, list(schema["properties"])
+
+
+def test_a_function_is_a_tool_however_it_is_kept() -> None:
+    assert keys_of(trip) == ("trip", "Plan a trip.", ["city", "days", "loud"])
+    assert keys_of(functools.partial(trip, days=2)) == ("trip", "Plan a trip.", ["city", "days", "loud"])
+    assert keys_of(functools.partial(trip, "Oslo"))[2] == ["days", "loud"]
+    assert keys_of(cached) == ("cached", "Find a city.", ["city"])
+    assert keys_of(Guide().find) == ("find", "Find a way.", ["city"])
+    assert keys_of(Guide()) == ("Guide", "Guide somebody.", ["city", "days"])
+    assert set(lower_all({"a": functools.partial(trip, "Oslo"), "b": cached}, "openai").map["tools"]) == {"a", "b"}
+
+
+def test_what_is_given_by_its_place_only_is_refused_with_its_name() -> None:
+    def several(first: int, *rest: int) -> None: ...
+
+    def placed(first: int, /) -> None: ...
+
+    for function, word in ((several, r"`\*rest`"), (placed, "`first` by its place"), (Guide.find, "method without its object")):
+        with pytest.raises(TypeError, match=word):
+            lower(function, "openai")
+    assert keys_of(lambda city: city)[2] == ["city"]
