@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol, TypeAlias
 
 from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
+from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, is_deeper
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -32,6 +33,10 @@ _OF_A_RECORD: dict[str, Kinds] = {
     "tool": dict,
     "result": dict,
 }
+_OF_A_TOOL = frozenset(
+    {"function", "parameters", "input_schema", "inputSchema", "functionDeclarations", "toolSpec", "properties"}
+)
+"""Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
 _RESULT_LEVELS = 20
 """The message of a provider has five."""
 
@@ -39,8 +44,8 @@ _RESULT_LEVELS = 20
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
     """Return the maps of all tools by the names they were sent under.
 
-    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool, a list of such,
-    or the result of `tools/list`; a `CompileError` says what is wrong with it.
+    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool, a list of such or a mapping from
+    names to them, the result of `tools/list`, or the JSON text of any; a `CompileError` says what is wrong with it.
     A tool of MCP that carries no map was given to the model as it is.
     """
     found: Records = {}
@@ -63,6 +68,8 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
         and hasattr(value, "model_dump")
     ):
         value = _dumped(value)
+    if isinstance(value, str | bytes | bytearray):
+        value = _read(value)
     if isinstance(value, list | tuple):
         for each in value:
             yield from _maps(each, level + 1)
@@ -80,8 +87,27 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
         yield from _maps(value["tools"], level + 1)
     elif (record := _as_sent(value)) is not None:
         yield record
+    elif value and all(map(_carries_a_map, value.values())):
+        yield from _maps([*value.values()], level + 1)
+    elif not _OF_A_TOOL.isdisjoint(value):
+        _refuse("it is a tool or a schema: give what `lower` or `lower_all` returned")
     else:
         _refuse("the member `instrc` is missing")
+
+
+def _read(text: str | bytes | bytearray) -> object:
+    """Return what a JSON text holds."""
+    try:
+        return loads(text if isinstance(text, str) else bytes(text))
+    except (ValueError, RecursionError):
+        _refuse("it is a text, and no JSON: give what `lower` returned, or the text of the file that holds its map")
+
+
+def _carries_a_map(value: object) -> bool:
+    """Say whether a value is a map or has one, as lowerings that are kept by their names."""
+    if isinstance(value, Mapping):
+        return "instrc" in value
+    return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
 
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:

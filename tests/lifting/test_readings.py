@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
+from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
@@ -198,6 +200,38 @@ def test_the_map_may_be_whatever_carries_one() -> None:
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools.payload}},
     ):
         assert lift({"name": "g", "arguments": {"b": "x"}}, map_).value == {"b": "x"}
+
+
+def test_the_map_may_be_text_or_kept_by_names() -> None:
+    lowering = lower(closed(a=TEXT), "openai", "f")
+    other = lower(closed(b=TEXT), "openai", "g")
+    answer = {"name": "f", "arguments": {"a": "x"}}
+    for map_ in (
+        dumps(lowering.map),
+        dumps(lowering.map).encode(),
+        dumps({"tools": [lower(closed(a=TEXT), "mcp", "f").payload]}),
+        {"f": lowering, "g": other},
+        {"f": lowering.map, "g": other.map},
+        (lowering, other),
+    ):
+        assert lift(answer, map_).value == {"a": "x"}
+        assert encode({"a": "x"}, map_, "f") == {"a": "x"}
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (lower(closed(a=TEXT), "openai").payload, "give what `lower`"),
+        (lower(closed(a=TEXT), "gemini").payload, "give what `lower`"),
+        (closed(a=TEXT), "give what `lower`"),
+        ("draft.map.json", "a text, and no JSON"),
+        ("5", "of the type int"),
+    ],
+    ids=["a tool of OpenAI", "a tool of Gemini", "a schema", "the name of a file", "a number"],
+)
+def test_what_is_easily_taken_for_a_map_is_refused_with_what_to_give(given: Any, word: str) -> None:
+    with pytest.raises(CompileError, match=word):
+        lift({"a": "x"}, given)
 
 
 GOOD_MAP = lower(closed(a={"enum": ["x"]}, b={"type": "object"}), "openai").map

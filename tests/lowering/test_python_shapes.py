@@ -170,7 +170,69 @@ def test_instances_stand_for_examples() -> None:
     assert example["name"] == "Ann"
 
 
+def test_null_that_is_no_default_stays() -> None:
+    lowered = instrc.lower(Strict, "jsonschema", name="it")
+    assert instrc.encode(Strict(colour=Colour.RED, both=None), lowered) == {"colour": "red", "size": 1, "both": None}
+    assert "left" not in instrc.encode(Node(value=1), instrc.lower(Node, "jsonschema", name="it"))
+
+
+@pytest.mark.parametrize("odd", [object(), Person, {"a": {1, 2}.__iter__()}, [[object()]], lambda: None])
+def test_what_is_no_value_is_one_problem(odd: Any) -> None:
+    lowered = instrc.lower(Person, "openai", name="it")
+    with pytest.raises((instrc.CompileError, Inexpressible)):
+        instrc.encode(odd, lowered)
+    circle: list[Any] = [ANN]
+    circle.append(circle)
+    with pytest.raises((instrc.CompileError, Inexpressible)):
+        instrc.encode(circle, lowered)
+
+
+class Purr(BaseModel):
+    kind: Literal["purr"] = "purr"
+
+
+class Bark(BaseModel):
+    kind: Literal["bark"] = "bark"
+    volume: int
+
+
+class Sound(BaseModel):
+    made: Annotated[Purr | Bark, Field(discriminator="kind")]
+
+
+@pytest.mark.parametrize("target", ["openai", "gemini", "anthropic-strict"])
+def test_a_discriminator_is_said_by_the_alternatives_and_not_lost(target: str) -> None:
+    (compiled,) = instrc.compile("Sound(prompt)", vibes={"Sound": Sound})
+    for given in (Sound, compiled):
+        lowering = instrc.lower(given, target)  # type: ignore[arg-type]
+        assert [loss.keyword for loss in lowering.losses if loss.keyword == "discriminator"] == []
+        assert instrc.lift({"made": {"kind": "bark", "volume": 2}}, lowering.map).status == "ok"
+        assert instrc.lift({"made": {"volume": 2}}, lowering.map).status == "invalid"
+
+
+def test_a_discriminator_that_no_keyword_can_say_is_told_as_lost() -> None:
+    schema = {"type": "object", "properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}}
+    assert "discriminator" in [loss.keyword for loss in instrc.lower(schema).losses]
+
+
+class Guest(BaseModel):
+    name: str
+    host: Optional[Guest] = None  # noqa: UP045  -- both spellings
+    age: int | None = None
+    nick: str | None = "none"
+
+
+@pytest.mark.parametrize("target", instrc.targets())
+def test_what_a_model_dumps_is_expressed_where_null_is_the_default(target: str) -> None:
+    lowered = instrc.lower(Guest, target, examples=[Guest(name="Ann").model_dump(), {"name": "Bob", "nick": None}])
+    guest = Guest(name="Bob", host=Guest(name="Ann", age=3))
+    lifted = instrc.lift(instrc.encode(guest.model_dump(), lowered), lowered)
+    assert lifted.ok
+    assert lifted.as_model(Guest) == guest
+
+
 def test_null_that_is_no_default_is_not_left_out() -> None:
-    lowered = instrc.lower({"type": "object", "properties": {"nick": {"type": ["string", "null"]}}}, "openai")
-    with pytest.raises(Inexpressible, match="nick"):
-        instrc.encode({"nick": None}, lowered)
+    either = {"anyOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}, {"type": "null"}]}
+    lowered = instrc.lower({"type": "object", "properties": {"host": either}}, "gigachat")
+    with pytest.raises(Inexpressible, match="host"):
+        instrc.encode({"host": None}, lowered)
