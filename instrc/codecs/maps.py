@@ -34,7 +34,8 @@ _OF_A_RECORD: dict[str, Kinds] = {
     "result": dict,
 }
 _OF_A_TOOL = frozenset(
-    {"function", "parameters", "input_schema", "inputSchema", "functionDeclarations", "toolSpec", "properties"}
+    {"function", "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "toolSpec"}
+    | {"properties", "json_schema", "functionDeclarations", "function_declarations"}
 )
 """Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
 _RESULT_LEVELS = 20
