@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from instrc import arguments, problems
 from instrc.files import is_there, unreadable
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.programs import BATCH_ITEMS
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
@@ -122,14 +123,11 @@ def _warn(report: Report) -> None:
             warnings.warn(CompileWarning(problem), stacklevel=4)  # the caller of the public function, which is wrapped
 
 
-_MOST_ITEMS = 10_000
-
-
 def _refuse(naming: object, batch: object) -> None:
     """Raise a `CompileError` for options that cannot be worked with."""
     found = Report()
-    if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= _MOST_ITEMS:
-        wanted = f"a whole number from 1 to {_MOST_ITEMS:,}"
+    if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
+        wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
         found.add(problems.rim.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
     if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel"}):
         found.add(problems.rim.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted='`"step"` or `"camel"`'))

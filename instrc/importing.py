@@ -16,6 +16,7 @@ from instrc.importers.kinds import Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.limits.incoming import IMPORT_ATTEMPTS, SOURCE_FILES
 from instrc.plain_values import takes_plain_values
 from instrc.problems.imported import ReadOtherwise, UnusableTool
 from instrc.problems.importing import NoTools
@@ -26,16 +27,12 @@ from instrc.problems.size import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
 from instrc.python_types import as_json
+from instrc.regular import MOST_BYTES
 from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.vibes.registry import Registry
 
-MAX_BYTES = 64 * 1024 * 1024
-_ATTEMPTS = 20
-"""To make a vibe pass the check."""
-_MOST_FILES = 1000
-"""Files that one source may be spread over."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
@@ -157,7 +154,7 @@ class Folder:
             inside = path.resolve().is_relative_to(self._folder.resolve())  # a link may lead out of it
         except (OSError, ValueError, RuntimeError):
             inside = False
-        if not inside or len(self._known) >= _MOST_FILES:
+        if not inside or len(self._known) >= SOURCE_FILES:
             reason = "the source is spread over too many files" if inside else "it lies outside of the source's folder"
             return CompileError([UnreadableFile(path=str(path), reason=reason)])
         report = Report()
@@ -201,13 +198,13 @@ def _of_text(source: Source) -> Given:
 
 
 def _read(path: str, report: Report) -> Source | None:
-    data = read_bytes(path, MAX_BYTES, report)
+    data = read_bytes(path, MOST_BYTES, report)
     if data is None:
         return None
     name = name_of(path)
-    if len(data) > MAX_BYTES:
+    if len(data) > MOST_BYTES:
         at = Source(name, data[:200].decode("utf-8", "replace")).whole()
-        report.add(TooLarge(at=at, what="the file", limit=MAX_BYTES, unit="bytes"))
+        report.add(TooLarge(at=at, what="the file", limit=MOST_BYTES, unit="bytes"))
         return None
     try:
         return Source(name, data.decode("utf-8-sig"))
@@ -228,7 +225,7 @@ def _checked(imported: Imported) -> Imported:
     report.problems += imported.problems
     for vibe in imported.vibes:
         made, fault, is_boxed = vibe, _fault(vibe, registry), False
-        for _ in range(_ATTEMPTS):
+        for _ in range(IMPORT_ATTEMPTS):
             if isinstance(fault, OutputNotObject) and not is_boxed:
                 report.add(
                     ReadOtherwise(at=vibe.at, what=vibe.name, meaning="an object with one property `value`: it is none itself")

@@ -13,7 +13,7 @@ import orjson
 from instrc.jsonvalue import Json, JsonLike, require_tree
 
 _CHUNK = 10**4000
-_INDENTED = 1000
+INDENTED = 1000
 """Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
 _MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first: texts are passed over four times as fast
 
@@ -83,7 +83,7 @@ def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
 
 
 def _line_break(level: int) -> str:
-    return "\n" + "  " * level if level <= _INDENTED else ""
+    return "\n" + "  " * level if level <= INDENTED else ""
 
 
 def _scalar(value: object) -> str:

@@ -173,9 +173,10 @@ class Workspace:
             report.add(problems.found_files.UnfindableVibe(at=vibe.source.whole(), file=place.name))
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
-        from instrc.syntax.intake import MAX_BYTES, take_in
+        from instrc.limits.incoming import PROGRAM_BYTES
+        from instrc.syntax.intake import take_in
 
-        limit = self._project.settings(place).limits.get("source", MAX_BYTES)
+        limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
         text = self._text(path)
         data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
         return None if data is None else take_in(name_of(path), data, report, limit)

@@ -114,3 +114,29 @@ def _file(module: str, by_name: dict[str, Path]) -> str:
 
 def test_no_files_import_each_other() -> None:
     assert [circle for circle in _circles() if len(circle) > 1] == []
+
+
+LIMIT = re.compile(r"(?:^|_)(?:MOST|MAX|LONGEST|LARGEST|DEEPEST)(?:_|$)")
+ALONE = {"sandbox/child.py"}
+"""It runs as a process of its own."""
+
+
+def test_limits_stand_in_one_place_with_a_word_on_each() -> None:
+    """What the lowest floor reads with has its limits beside it: nothing lies below that floor."""
+    package = ROOT / "instrc"
+    elsewhere = [
+        f"{file.relative_to(package)}: {target.id}"
+        for file in FILES
+        if FLOORS[part(".".join(("instrc", *file.relative_to(package).with_suffix("").parts)))]
+        and file.relative_to(package).as_posix() not in ALONE
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.BinOp)
+        for target in node.targets
+        if isinstance(target, ast.Name) and LIMIT.search(target.id)
+    ]
+    assert elsewhere == []
+    for file in (package / "limits").glob("[!_]*.py"):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        places = [index for index, node in enumerate(body) if isinstance(node, ast.AnnAssign)]
+        silent = [body[index].lineno for index in places if not isinstance([*body, None][index + 1], ast.Expr)]
+        assert (file.name, silent) == (file.name, [])

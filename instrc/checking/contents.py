@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from instrc.regular import read_regular
+from instrc.limits.programs import REMEMBERED_FILES
+from instrc.regular import MOST_BYTES, read_regular
 
 SIZE = 20
 """Bytes of a digest."""
-MOST_BYTES = 64 * 1024 * 1024
-MOST_REMEMBERED = 100_000
 SETTLED = 3_000_000_000
 """Nanoseconds."""
 _LOOKS_ELSEWHERE = (b"aug:", b"\\u")
@@ -73,7 +72,7 @@ class Contents:
         """Write down what was learned; that it cannot be written is no reason to fail."""
         if not self._fresh:
             return
-        rows = list(self._remembered.items())[-MOST_REMEMBERED:]
+        rows = list(self._remembered.items())[-REMEMBERED_FILES:]
         store(self.path, msgspec.msgpack.encode(dict(rows)))
 
 

@@ -1,7 +1,7 @@
 """The digests of what is known to be sound.
 
 The store is one file, replaced in one step: runs side by side never read half of it, and lose at most what
-another has learned.  It keeps the most recent `MOST_KNOWN` digests.
+another has learned.  It keeps the most recent `KNOWN_FILES` digests.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from instrc.checking.contents import SIZE, store
+from instrc.limits.programs import KNOWN_FILES
 from instrc.regular import read_regular
-
-MOST_KNOWN = 100_000
 
 
 class Known:
@@ -26,12 +25,12 @@ class Known:
     def add(self, digests: Iterable[bytes]) -> None:
         """Remember more; that it cannot be written is no reason to fail."""
         fresh = b"".join(digest for digest in digests if digest not in self.digests)
-        data = (self._read() + fresh)[-MOST_KNOWN * SIZE :]  # what another run has added since stays
+        data = (self._read() + fresh)[-KNOWN_FILES * SIZE :]  # what another run has added since stays
         store(self.path, data)
 
     def _read(self) -> bytes:
         try:
-            data = read_regular(str(self.path), MOST_KNOWN * SIZE + 1)
+            data = read_regular(str(self.path), KNOWN_FILES * SIZE + 1)
         except (OSError, ValueError):
             return b""
         return data if len(data) % SIZE == 0 else b""  # damaged: nothing is known

@@ -19,6 +19,8 @@ from typing import Any, TypeAlias, Union, get_args, get_origin
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
+from instrc.limits.programs import SHOWN_WORD
+
 _Private: TypeAlias = Any  # the classes of commands, contexts and parsers are private to typer
 HELP = ["-h", "--help"]
 """How the help of a command is asked for."""
@@ -115,7 +117,7 @@ def _choice(kind: type[Enum], word: str) -> Enum:
 
     close = did_you_mean(nearest(word, choices))
     shown = ", ".join(f"`{choice}`" for choice in choices)
-    message = f"`{word[:_SHOWN]}` is none of {shown}" + (f": {close}" if close else "")
+    message = f"`{word[:SHOWN_WORD]}` is none of {shown}" + (f": {close}" if close else "")
     raise typer.BadParameter(message)
 
 
@@ -124,17 +126,13 @@ def _number(word: str, least: float | None, most: float | None) -> int:
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         low = "" if least is None else f" from {least:,}"
         high = "" if most is None else f" to {most:,}"
-        message = f"`{word[:_SHOWN]}` is no whole number{low}{high}"
+        message = f"`{word[:SHOWN_WORD]}` is no whole number{low}{high}"
         raise typer.BadParameter(message)
     return number
 
 
 def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
-
-
-_SHOWN = 60
-"""Letters of a word that are shown again."""
 
 
 def _plain(annotation: object) -> type | None:

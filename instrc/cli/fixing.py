@@ -7,12 +7,10 @@ from pathlib import Path
 
 from instrc.cli.outputs import write_files
 from instrc.files import read_bytes
+from instrc.limits.programs import FIX_ROUNDS
 from instrc.problems.edits import applied
 from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
-
-_ROUNDS = 20
-"""A fix may bring the next mistake to light; that many times at most."""
 
 
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:
@@ -21,7 +19,7 @@ def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> d
     `check` returns the problems as the files stand now.  `OSError` if a file cannot be written.
     """
     counts: dict[str, int] = {}
-    for _ in range(_ROUNDS):
+    for _ in range(FIX_ROUNDS):
         texts: dict[str, str] = {}
         by_file: dict[str, list[Fix]] = {}
         for problem in check():

@@ -14,9 +14,10 @@ from instrc.cli.progress import with_progress
 from instrc.cli.show import PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes
+from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.intake import MAX_BYTES, take_in
+from instrc.syntax.intake import take_in
 from instrc.workspace import find
 
 
@@ -67,7 +68,7 @@ def command(
 
 
 def _read(path: str, name: str, report: Report) -> Source | None:
-    data = read_bytes(path, MAX_BYTES, report)
+    data = read_bytes(path, PROGRAM_BYTES, report)
     shown = name or name_of(path) if path == STDIN else path
     return None if data is None else take_in(shown, data, report)
 

@@ -12,10 +12,9 @@ from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
+from instrc.regular import MOST_BYTES
 from instrc.source import Source, Span
 from instrc.vibes.registry import Registry
-
-MAX_BYTES = 64 * 1024 * 1024
 
 
 class Document:
@@ -35,11 +34,11 @@ class Document:
 
 def read_data(path: str, report: Report) -> bytes | None:
     """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
-    data = read_bytes(path, MAX_BYTES, report)
-    if data is None or len(data) <= MAX_BYTES:
+    data = read_bytes(path, MOST_BYTES, report)
+    if data is None or len(data) <= MOST_BYTES:
         return data
     at = Source(name_of(path), data[:200].decode("utf-8", "replace")).whole()
-    report.add(problems.size.TooLarge(at=at, what="the file", limit=MAX_BYTES, unit="bytes"))
+    report.add(problems.size.TooLarge(at=at, what="the file", limit=MOST_BYTES, unit="bytes"))
     return None
 
 

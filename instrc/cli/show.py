@@ -8,13 +8,12 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 
 from instrc.cli.terminal import coloured, tell, write
+from instrc.limits.programs import LISTED_FILES
 from instrc.problems.problem import Problem
 
 FINE, PROBLEMS, WRONG_USE = 0, 1, 2
 """Exit codes."""
 
-MOST_WRITTEN = 20
-"""Files that are named one by one."""
 
 STYLES = {
     "path": "bold",
@@ -61,7 +60,7 @@ def say_written(paths: Iterable[PurePath], shape: Format) -> None:
     names = [path.as_posix() for path in paths]
     if shape is not Format.TEXT or not names:
         return
-    shown = names if len(names) <= MOST_WRITTEN else [*names[: MOST_WRITTEN - 1], f"… {len(names)} files in all"]
+    shown = names if len(names) <= LISTED_FILES else [*names[: LISTED_FILES - 1], f"… {len(names)} files in all"]
     tell("".join(f"wrote {name}\n" for name in shown))
 
 

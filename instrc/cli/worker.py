@@ -11,14 +11,13 @@ from instrc.cli.live import Watcher
 from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell
+from instrc.limits.runs import WORKER_PAUSE
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Serving
 
 _FIRST_PAUSE = 1.0
-_LONGEST_PAUSE = 30.0
-"""Seconds between two tries to reach a server."""
 
 
 def command(
@@ -84,4 +83,4 @@ async def _reached(carrier: Serving) -> None:
         except UnreachableError as error:
             tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
         await sleep(pause)
-        pause = min(pause * 2, _LONGEST_PAUSE)
+        pause = min(pause * 2, WORKER_PAUSE)

@@ -8,6 +8,7 @@ from typing import NoReturn, Protocol, TypeAlias
 from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, is_deeper
+from instrc.limits.payloads import RESULT_LEVELS
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.python_types import attribute
@@ -38,8 +39,6 @@ _OF_A_TOOL = frozenset(
     | {"properties", "json_schema", "functionDeclarations", "function_declarations"}
 )
 """Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
-_RESULT_LEVELS = 20
-"""The message of a provider has five."""
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
@@ -177,7 +176,7 @@ def _damage(record: JsonObject) -> str | None:
         return f"its `{wrong}` is damaged"
     if not all(isinstance(key, str) for key in listing(record.get("keys"))):
         return "its `keys` is damaged"
-    if is_deeper(record.get("result"), _RESULT_LEVELS):
+    if is_deeper(record.get("result"), RESULT_LEVELS):
         return "its `result` is damaged"
     tool = record.get("tool")
     if isinstance(tool, dict) and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from instrc.draw.heights import Heights, Port
+from instrc.limits.programs import PICTURED_TRACKS
 
 TRACK = 7
 """Between two lines in a gutter."""
 GUTTER = 22
 """Of a gutter without lines."""
-MOST_TRACKS = 40
-"""Lines side by side in a gutter; more would be wider than anybody can follow, so they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,10 @@ def tracks_of(heights: Heights, lanes: int) -> Tracks:
                 heappush(free, heappop(busy)[1])
             if free:
                 track = heappop(free)
-            elif used < MOST_TRACKS:
+            elif used < PICTURED_TRACKS:
                 track, used = used, used + 1
             else:
-                track = len(chosen) % MOST_TRACKS
+                track = len(chosen) % PICTURED_TRACKS
             chosen[gutter, source] = track
             heappush(busy, (end, track))
         counts[gutter] = used

@@ -15,6 +15,7 @@ from instrc.draw.svg import escape, figure, style
 from instrc.flattening.strip import strip
 from instrc.ir.picture import LANES, Box, Node, Picture
 from instrc.jsonvalue import Json
+from instrc.limits.programs import HEADING_NAMES
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -26,8 +27,6 @@ _WITHOUT_SCRIPTS = (
 """Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
 _SMALLEST = 0.8
 """How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
-_MOST_NAMES = 3
-"""Exports that the heading names."""
 
 
 def html(pictures: Sequence[Picture]) -> str:
@@ -81,8 +80,8 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
 def _title(pictures: Sequence[Picture]) -> str:
     """Return the names of the exports; of many, the first ones and how many more there are."""
     names = [picture.title or picture.name for picture in pictures]
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "") or "nothing"
+    more = len(names) - HEADING_NAMES
+    return ", ".join(names[:HEADING_NAMES]) + (f" and {more:,} more" if more > 0 else "") or "nothing"
 
 
 def _list(picture: Picture, prefix: str) -> Iterator[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from instrc.draw.words import printable
 from instrc.jsonvalue import Json
+from instrc.limits.programs import OUTLINE_LEVELS
 
-_DEEPEST = 12
 _SAID = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "const", "default"),
@@ -21,7 +21,7 @@ def outline(schema: Json) -> list[str]:
 
 
 def _members(schema: Json, depth: int) -> Iterator[str]:
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
     properties = schema.get("properties")
     required = schema.get("required")

@@ -14,15 +14,13 @@ from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
+from instrc.limits.programs import PICTURED_LETTERS, PICTURED_LEVELS
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 from instrc.source import Span
 
 _AROUND = 80
 """Letters of a long line that are shown before a step, and half of those after it."""
-_MOST_LETTERS = 60
-MOST_LEVELS = 100
-"""Blocks inside each other that can be drawn for certain."""
 
 
 def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
@@ -30,7 +28,7 @@ def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = 
     try:
         return _Painter(places or {}).picture(process, name)
     except RecursionError:
-        raise CompileError([TooLarge(what="the picture", limit=MOST_LEVELS, unit="levels")]) from None
+        raise CompileError([TooLarge(what="the picture", limit=PICTURED_LEVELS, unit="levels")]) from None
 
 
 @dataclass(slots=True)
@@ -147,7 +145,7 @@ class _Painter:
     def source(self, read: Read) -> str | None:
         """Return the step or block whose key a path begins with; a key may have dots in it."""
         names = [segment.name for segment in read.segments]
-        for size in range(min(len(names), _MOST_LETTERS), 0, -1):
+        for size in range(min(len(names), PICTURED_LETTERS), 0, -1):
             found = self.known.get(".".join(names[:size]))
             if found is not None:
                 return found
@@ -189,7 +187,7 @@ def _line_around(at: Span) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
+    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
 
 
 def _json(value: Json) -> str:

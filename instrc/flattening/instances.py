@@ -13,6 +13,7 @@ from instrc.jsonvalue import Json, JsonObject, at, freeze
 from instrc.limits.schemas import (
     BRANCHES_OF_A_PLACE,
     INSTANCE_DEPTH,
+    INSTANCE_NODES,
     INSTANCES,
     INSTANCES_AT_A_PLACE,
     LARGEST_INSTANCE,
@@ -52,7 +53,7 @@ def instances(*schemas: Json) -> Iterator[Json]:
 def _hints(schema: Json) -> list[Json]:
     """Return values that the keywords of a schema speak of, anywhere in it."""
     found: list[Json] = []
-    for node in islice(_nodes(schema), 200):
+    for node in islice(_nodes(schema), INSTANCE_NODES):
         found += _values(node)
     return found
 
@@ -72,7 +73,7 @@ def _nodes(*schemas: Json) -> Iterator[JsonObject]:
 def _names(*schemas: Json) -> list[str]:
     """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
     found: dict[str, None] = {}
-    for node in islice(_nodes(*schemas), 200):
+    for node in islice(_nodes(*schemas), INSTANCE_NODES):
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
             found.update(dict.fromkeys(mapping(node.get(keyword))))
         for regex in mapping(node.get("patternProperties")):

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 
 from instrc.format.page import Doc, Group, Line, Nest, layout
+from instrc.jsontext import INDENTED
 
-_INDENTED = 1000
-"""Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
@@ -30,7 +29,7 @@ def format_json(text: str) -> str:
                 _add(open_[-1], _brackets(signs.pop(), inner, sign, level=len(signs)))
             case ",":
                 last = open_[-1].pop()
-                open_[-1] += [(last, ","), Line() if len(signs) <= _INDENTED else " "]
+                open_[-1] += [(last, ","), Line() if len(signs) <= INDENTED else " "]
             case ":":
                 open_[-1][-1] = (open_[-1][-1], ": ")
             case word:
@@ -50,7 +49,7 @@ def _brackets(opening: str, inner: list[Doc], closing: str, *, level: int) -> Do
     if not inner:
         return opening + closing
     space = " " if opening == "{" else ""
-    if level >= _INDENTED:
+    if level >= INDENTED:
         return (opening, space, *inner, space, closing)
     edge = Line(space)
     return Group((opening, Nest((edge, *inner)), edge, closing), broken=level == 0)

@@ -9,14 +9,12 @@ from typing import TypeAlias, TypeGuard
 from instrc.ir.reads import Read, value_of, written_value
 from instrc.ir.steps import NO_ENGINE, Chunk, Engine, Executor, Loop, Slot, Step, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, at
+from instrc.limits.programs import PROCESS_LEVELS, ROUNDS
 
 Path: TypeAlias = tuple[str | int, ...]
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Follows references within the document from the top of a schema."""
 
-ROUNDS = 3
-"""Rounds of a `repeat` and of a loop inside one model call where no number is given."""
-DEEPEST = 1000
 WORDS = ("activity", "plan", "among", "fail", "within", "delay", "references", "arguments")
 """What stands beside a schema for the engine, in the order in which it is written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
@@ -114,7 +112,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Path, JsonObject]]:
     waiting: list[tuple[Path, int, Json]] = [((), 0, schema)]
     while waiting:
         path, depth, node = waiting.pop()
-        if not isinstance(node, dict) or depth > DEEPEST:
+        if not isinstance(node, dict) or depth > PROCESS_LEVELS:
             continue
         yield path, node
         below: list[tuple[Path, int, Json]] = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from instrc.limits.schemas import FLAT_SCHEMAS
+
 HINT = "Use {paths}."
 """What a model step's description says about the data it reads; `{paths}` stands for them."""
-LIMIT = 1_000_000
-"""How many schemas a composed one may have, unless a project says otherwise."""
 
 
 class Options(Struct, frozen=True):
@@ -21,7 +21,7 @@ class Options(Struct, frozen=True):
     batch: int = 1
     sketch: bool = False
     """Take unknown instructions for objects of anything."""
-    limit: int = LIMIT
+    limit: int = FLAT_SCHEMAS
     """How many schemas a composed one may have."""
     keywords: frozenset[str] = frozenset()
     """Keywords and formats of schemas that the project has for itself."""

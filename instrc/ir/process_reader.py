@@ -10,18 +10,15 @@ from typing import NoReturn, TypeAlias, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from instrc.ir.chunk_json import DEEPEST, ROUNDS, frame_of, is_count, read_chunk, resolved
+from instrc.ir.chunk_json import frame_of, is_count, read_chunk, resolved
 from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Constant, Read, Value, value_of
 from instrc.ir.steps import Executor
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.programs import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
 
-LIMIT = 1000
-"""Elements of an `each` where none is given."""
 _NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
-_MOST = 200_000
-"""Contexts of one process."""
 _DEFINITIONS = "#/$defs/"
 
 
@@ -89,8 +86,8 @@ class _Reader(Struct):
                 place = f"{part.place}/{name}"
                 schema = self.resolved(written, place)
                 found.append((name, schema, place, self.definition(written)))
-                if len(found) > _MOST or place.count("/properties/") > DEEPEST:
-                    _refuse("", f"its blocks hold themselves, or are more than {_MOST:,}")
+                if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
+                    _refuse("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
                 if _kind(name) not in _EXECUTOR:
                     self.parts[place] = list(self.bodies(_kind(name), schema, place))
                     waiting.extend(self.parts[place])
@@ -203,7 +200,7 @@ class _Reader(Struct):
         if not isinstance(item, str) or source is None:
             _refuse(f"{place}/each", "it says the name of an element (`item`) and the list (`in`)")
         most = schema.get("maxItems")
-        return Each(name, item, _source(source), body, most if is_count(most) else LIMIT, *common, _least(schema))
+        return Each(name, item, _source(source), body, most if is_count(most) else ELEMENTS, *common, _least(schema))
 
     def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: _Common) -> Repeat:
         source = engine.get("in")
@@ -214,7 +211,7 @@ class _Reader(Struct):
             _condition(until, place) if isinstance(until, dict) else None,
             _text(engine.get("item")),
             None if source is None else _source(source),
-            most if is_count(most) else LIMIT if source is not None else ROUNDS,
+            most if is_count(most) else ELEMENTS if source is not None else ROUNDS,
             keep if is_count(keep) else None,
             tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
             None,

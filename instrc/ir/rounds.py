@@ -13,11 +13,10 @@ import msgspec
 from instrc.ir.blocks import Content, Each, Repeat, regions_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
+from instrc.limits.programs import FOLLOWED_PLACES
 
 _ELEMENT = "[]"
 """In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
-_MOST = 200
-"""Places that one path is followed to."""
 
 _Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
 
@@ -63,7 +62,7 @@ class Rounds:
         found: set[int | None] = set()
         seen: set[_Way] = set()
         waiting: list[_Way] = [(path, ())]
-        while waiting and len(seen) < _MOST:
+        while waiting and len(seen) < FOLLOWED_PLACES:
             way = waiting.pop()
             if way in seen:
                 continue

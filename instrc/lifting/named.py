@@ -6,6 +6,7 @@ import re
 
 from instrc.codecs.maps import Records, record_of
 from instrc.jsonvalue import JsonObject
+from instrc.limits.payloads import CALLED_NAME
 from instrc.problems.suggest import plain
 from instrc.schema.members import mapping
 
@@ -14,9 +15,6 @@ _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|
 _NAMESPACE = re.compile(r"__|[.:/]+")
 """What a namespace ends with: `functions.`, `default_api:`, `mcp__server__`."""
 
-_LONGEST = 300
-"""Characters; no provider takes a name half as long."""
-
 
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
@@ -24,7 +22,7 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
     """
     exact = record_of(name, records)
-    if exact is not None or name is None or len(name) > _LONGEST:
+    if exact is not None or name is None or len(name) > CALLED_NAME:
         return exact, False
     bare = name
     while (stripped := _BESIDE.sub("", bare)) != bare:

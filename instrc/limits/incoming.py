@@ -33,3 +33,18 @@ DEPENDENT_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a file that is searched for references."""
 CASE_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a file of cases."""
+
+# files, and what a project sets
+
+IMPORT_ATTEMPTS: Final = 20
+"""Attempts to make an imported vibe pass the check."""
+SOURCE_FILES: Final = 1000
+"""Files that one source of tools may be spread over."""
+VIBE_BYTES: Final = 1024 * 1024
+"""Bytes of a vibe, unless a setting says otherwise."""
+PROGRAM_BYTES: Final = 1 << 20
+"""Bytes of a program, unless a setting says otherwise."""
+HIGHEST_LIMIT: Final = 2_000_000_000
+"""The largest limit that a project may set: a file of that size is read into memory."""
+UNOPENED_BYTES: Final = 1024 * 1024
+"""Bytes of a file that an editor has not opened."""

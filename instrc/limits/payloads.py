@@ -91,3 +91,12 @@ STREAMED_PIECES: Final = 1_000_000
 """Pieces that are read of a stream."""
 COUNTED_VIOLATIONS: Final = 300
 """Violations of one value that are weighed."""
+
+# messages of providers
+
+RESULT_LEVELS: Final = 20
+"""Levels of the message that brings a result to a model; those of providers have five."""
+CALLED_NAME: Final = 300
+"""Letters of the name in a call; no provider takes a name half as long."""
+LOOSE_TEXT: Final = 1_000_000
+"""Characters of a text in which slips of JSON are looked for."""

@@ -64,3 +64,86 @@ HOVERED_SCHEMA: Final = 4_000
 """Characters of a schema that are shown."""
 NAME_STEPS: Final = 40
 """Steps from a name to its schema: names of names, members of members."""
+
+# reading programs, processes and trees of them; what is shown of them
+
+REMEMBERED_FILES: Final = 100_000
+"""Files whose contents the check of a tree remembers."""
+KNOWN_FILES: Final = 100_000
+"""Digests of sound files that the check of a tree keeps, the latest ones."""
+BATCH_ITEMS: Final = 10_000
+"""Items of one batch."""
+SHOWN_WORD: Final = 60
+"""Letters of a word of the command line that a refusal shows."""
+FIX_ROUNDS: Final = 20
+"""How often files are fixed: a fix may bring the next mistake to light."""
+LISTED_FILES: Final = 20
+"""Written files that are named one by one."""
+OUTLINE_LEVELS: Final = 12
+"""Levels of a schema that its outline shows."""
+PICTURED_LETTERS: Final = 60
+"""Letters of a line in a picture."""
+PICTURED_LEVELS: Final = 100
+"""Blocks inside each other that can be drawn for certain."""
+HEADING_NAMES: Final = 3
+"""Exports that the heading of a page names."""
+ROUNDS: Final = 3
+"""Rounds of a `repeat`, and of a loop inside one call of a model, where nothing is said."""
+PROCESS_LEVELS: Final = 1000
+"""Levels of a step's schema in which what is for the engine is looked for."""
+ELEMENTS: Final = 1000
+"""Elements of a list that a block runs over, where nothing is said."""
+PROCESS_CONTEXTS: Final = 200_000
+"""Contexts of one process."""
+FOLLOWED_PLACES: Final = 200
+"""Places that one path is followed to through the rounds of blocks."""
+PATH_MEMBERS: Final = 100
+"""Members of a path."""
+HIGHEST_BOUND: Final = 1_000_000
+"""The largest bound of rounds or elements that may be written."""
+VALUE_LEVELS: Final = 100
+"""Objects in objects that a block gives."""
+GIVEN_VALUES: Final = 500_000
+"""Values that the objects and calls of one export are given."""
+FOLLOWED_PATHS: Final = 60
+"""Paths that one path is followed to; what comes from more places is not looked into."""
+SHOWN_VALUE: Final = 120
+"""Letters of a value that a warning shows."""
+TOLD_OF_A_KIND: Final = 20
+"""Problems of each kind of suspicious words that are told of one schema."""
+JOINED_SEGMENTS: Final = 4
+"""How often a segment is read together with the next one, whose border an edit may have taken away."""
+NAMED_VALUES: Final = 3
+"""Idle values that a problem names."""
+LISTED_ARGUMENTS: Final = 8
+"""Arguments that a hint lists."""
+SHOWN_NAME: Final = 100
+"""Letters of a name that a message shows."""
+SHOWN_OF_A_KIND: Final = 100
+"""Problems of one name that are shown in full: nobody reads more of them one by one."""
+SENTENCE_LENGTH: Final = 600
+"""Letters of a message that are shown: a name in it may be as long as the input."""
+HEAD_TOKENS: Final = 30
+"""Tokens between a mistake in the head of a block and the braces that it is read on at."""
+BRACKET_LEVELS: Final = 1_024
+"""Brackets around one place; stacked `@` count as well."""
+HINTED_PATH: Final = 60
+"""Letters of a path or name that a hint repeats."""
+DECORATOR_TOKENS: Final = 20
+"""Tokens between an `@` and what it decorates."""
+GUESSED_LINES: Final = 20
+"""Lines whose beginnings are looked at to tell what a file is that is no program."""
+MENDED_MISTAKES: Final = 2_000
+"""Mistakes that are mended in one source."""
+LINE_DISTANCE: Final = 200
+"""Characters before a word in which its line must have begun."""
+REPORTED_MISTAKES: Final = 100
+"""Mistakes after which a source is taken for no program at all."""
+BRACKET_DISTANCE: Final = 1_000
+"""Tokens that are looked at to find out whether a bracket is closed."""
+PICTURED_TRACKS: Final = 40
+"""Lines side by side between two rows of a picture; more would be wider than anybody can follow, so they share."""
+STRING_PREFIX: Final = 3
+"""Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
+EVALUATION_ROUNDS: Final = 200
+"""How often an export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""

@@ -121,3 +121,28 @@ SHOWN_ORIGIN: Final = 60
 """Characters of what was written that a contradiction shows."""
 SPLIT_AT_ONCE: Final = 1000
 """Objects and lists; what holds more, or itself, is divided with care."""
+
+# judging values by patterns and plain schemas
+
+REGEX_TEXT: Final = 100_000
+"""Characters of a text that the engine looks at that backtracks."""
+REGEX_PATTERN: Final = 20_000
+"""Characters of a pattern that is read at all."""
+PLAIN_LEVELS: Final = 20
+"""Levels of a schema that is checked without a validator."""
+SHALLOW: Final = 4
+"""Levels at which a comparison of schemas by itself is quicker."""
+INSTANCE_NODES: Final = 200
+"""Schemas that are looked through for values and names of witnesses."""
+JUDGED_PATTERN: Final = 10_000
+"""Characters of a pattern for which it is told why no engine reads it."""
+MATCHED_NAME: Final = 200
+"""Characters of a property name for which it is decided whether a pattern is found in it."""
+MATCHED_PATTERN: Final = 400
+"""Characters of a pattern that is decided for names of properties."""
+META_ERRORS: Final = 10_000
+"""Errors of one schema that its meta-schema is asked for."""
+EXTENT_LEVELS: Final = 40
+"""Levels of groups of a pattern whose lengths are counted."""
+EXTENT_LENGTH: Final = 1_000
+"""Characters of a pattern whose lengths are counted."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, at, pointer
+from instrc.limits.programs import SHOWN_VALUE
 from instrc.limits.schemas import JUDGED_VALUES
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
@@ -27,7 +28,6 @@ _NO_VERDICT = frozenset({"schema", "json"})
 """Keywords of violations that say that a value could not be judged: a reference leads to another file."""
 _IN_JSON = (("None ", "null "), ("True ", "true "), ("False ", "false "))
 """Words of Python with which the library begins a message, and what JSON writes."""
-_MOST_LETTERS = 120
 
 
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -156,4 +156,4 @@ def _reason(violation: Violation) -> str:
         violation.message,
     )
     text = f"{where}{message}"
-    return text if len(text) <= _MOST_LETTERS else f"{text[:50]} … {text[-65:]}"
+    return text if len(text) <= SHOWN_VALUE else f"{text[:50]} … {text[-65:]}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from instrc.jsonvalue import Json, pointer
+from instrc.limits.programs import TOLD_OF_A_KIND
 from instrc.lint.idle import idle_keywords
 from instrc.lint.impossible import impossible
 from instrc.lint.reading import ReadNode, SpanOf, read_nodes
@@ -15,9 +16,6 @@ from instrc.problems.problem import Problem
 from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path
 from instrc.source import Span
-
-MOST = 20
-"""Problems of each of these kinds that are told of one schema."""
 
 
 def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
@@ -32,11 +30,11 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
         refused_values(schema, nodes, span_of, allowed),
     )
     for kind in (*found, impossible(schema, nodes, span_of)):
-        yield from islice(kind, MOST)
+        yield from islice(kind, TOLD_OF_A_KIND)
         if (further := next(kind, None)) is not None:
             from instrc.problems.listed import FurtherProblems  # only where there are so many
 
-            yield FurtherProblems(at=further.at, kind=further.name, limit=MOST)
+            yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
 
 
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from instrc.ir.surface import Program
+from instrc.limits.programs import JOINED_SEGMENTS
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -20,8 +21,6 @@ from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
 
 _END = re.compile(r"\s*;")
-_MOST_PIECES = 4
-"""Times that a piece is read together with the next one, whose border an edit may have taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def edited(before: Segments, source: Source) -> Segments:
     begin = bisect_left(before.cuts, first)  # a `;` that the edit touches may belong to something else now
     place = before.cuts[begin - 1] if begin else 0
     end = bisect_right(before.cuts, last)
-    for following in range(end, min(end + _MOST_PIECES, len(before.cuts)) + 1):
+    for following in range(end, min(end + JOINED_SEGMENTS, len(before.cuts)) + 1):
         stop = before.cuts[following] + moved if following < len(before.cuts) else len(new)
         program, slips = _read(source, place, stop)
         cuts = () if slips else _cuts(program)

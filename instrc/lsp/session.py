@@ -11,6 +11,7 @@ from functools import cached_property
 from threading import RLock
 
 from instrc.ir.surface import Program
+from instrc.limits.incoming import UNOPENED_BYTES
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.positions import Lines
 from instrc.lsp.scopes import Index, index_of
@@ -26,8 +27,6 @@ from instrc.workspace import Workspace
 
 VIBE_ENDING = ".json"
 _BOM = "\ufeff"
-_MOST_BYTES = 1024 * 1024
-"""Of a file that is not open."""
 
 
 class Document:
@@ -112,7 +111,7 @@ class Session:
         if opened is not None:
             return opened
         try:
-            text = read_whole(path, _MOST_BYTES).decode("utf-8")
+            text = read_whole(path, UNOPENED_BYTES).decode("utf-8")
         except (OSError, ValueError):
             return None
         return Document(path, text.removeprefix(_BOM), self.encoding)

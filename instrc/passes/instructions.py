@@ -11,9 +11,9 @@ from typing import TypeAlias
 from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.ir.fusion import Instruction
-from instrc.ir.options import LIMIT
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
@@ -74,7 +74,7 @@ class InstructionTable:
         report: Report,
         *,
         sketch: bool = False,
-        limit: int = LIMIT,
+        limit: int = FLAT_SCHEMAS,
         launch: Launch | None = None,
         tables: list[InstructionTable] | None = None,
     ) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
+from instrc.limits.runs import SHOWN_VERDICT
 from instrc.schema.validation import validate
 
-_LONGEST = 300
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
 
 
@@ -30,5 +30,5 @@ class Judge:
             if violation.keyword == "schema":  # the schema cannot be applied: that is not the plan's fault
                 return None
             said = violation.message
-            return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+            return said if len(said) <= SHOWN_VERDICT else f"{said[: SHOWN_VERDICT - 1]}…"
         return None

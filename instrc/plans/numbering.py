@@ -7,8 +7,7 @@ Where another task reads or waits for that id nobody can tell which one is meant
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, pointer
-
-_LONGEST = 32
+from instrc.limits.runs import PLAN_KEY
 
 
 def numbered_apart(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
@@ -73,7 +72,7 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
 def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
     while True:
         counts[old] += 1
-        new = f"{old[: _LONGEST - 1 - len(str(counts[old]))]}_{counts[old]}"
+        new = f"{old[: PLAN_KEY - 1 - len(str(counts[old]))]}_{counts[old]}"
         if new not in used:
             return new
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from instrc.limits.programs import NAMED_VALUES
 from instrc.problems.problem import Label, Problem, SchemaProblem, Severity
 from instrc.source import Span
 
@@ -163,7 +164,9 @@ class ExcludedValue(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        shown = ", ".join(f"`{value}`" for value in self.values[:_SHOWN]) + (", …" if len(self.values) > _SHOWN else "")
+        shown = ", ".join(f"`{value}`" for value in self.values[:NAMED_VALUES]) + (
+            ", …" if len(self.values) > NAMED_VALUES else ""
+        )
         so = ": no value is valid" if self.every else ""
         return f"`type` excludes {shown} of this `{self.word}`{so}"
 
@@ -173,9 +176,6 @@ class ExcludedValue(Problem):
         if self.types == ("array",) and self.every and self.word == "enum":
             return "to list the values of the items, write the `enum` under `items`"
         return f"write {_types(self.types)} here, or change the `type`"
-
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +247,7 @@ class ImpossibleSchema(SchemaProblem):
         if len(self.words) == 1:
             return f"nothing satisfies this schema{where}: its `{self.words[0]}` excludes every value"
         shown = ", ".join(f"`{word}`" for word in self.words[:-1]) + f" and `{self.words[-1]}`"
-        about = f" (of `{'`, `'.join(self.names)}`)" if 0 < len(self.names) <= _SHOWN else ""
+        about = f" (of `{'`, `'.join(self.names)}`)" if 0 < len(self.names) <= NAMED_VALUES else ""
         return f"nothing satisfies this schema{where}: {shown} exclude each other{about}"
 
     @property

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.limits.programs import LISTED_ARGUMENTS
 from instrc.problems.plans import PlanProblem
 from instrc.problems.suggest import did_you_mean
-
-_MOST_SHOWN = 8
-"""Arguments that a hint lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +89,8 @@ class UnknownArgument(PlanProblem):
             return "leave it out"
         if self.nearest or not self.known:
             return did_you_mean(self.nearest)
-        shown = ", ".join(f"`{name}`" for name in self.known[:_MOST_SHOWN])
-        return f"it has {shown}{', …' if len(self.known) > _MOST_SHOWN else ''}"
+        shown = ", ".join(f"`{name}`" for name in self.known[:LISTED_ARGUMENTS])
+        return f"it has {shown}{', …' if len(self.known) > LISTED_ARGUMENTS else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

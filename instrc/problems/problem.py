@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from instrc.limits.programs import NOTED_PROBLEMS
+from instrc.limits.programs import NOTED_PROBLEMS, SHOWN_NAME
 from instrc.source import Span
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -96,17 +96,14 @@ class SchemaProblem(Problem):
         return "error" if self.fatal else "warning"
 
 
-_LONGEST = 100
-
-
 def shorten_values(text: str) -> str:
     """Return a sentence with the middle of each value of more than a hundred characters removed."""
-    return text if len(text) <= _LONGEST else re.sub(r"`[^`]*`", _shortened, text)
+    return text if len(text) <= SHOWN_NAME else re.sub(r"`[^`]*`", _shortened, text)
 
 
 def _shortened(value: re.Match[str]) -> str:
     written = value[0]
-    return written if len(written) - 2 <= _LONGEST else f"{written[:41]}…{written[-21:]}"
+    return written if len(written) - 2 <= SHOWN_NAME else f"{written[:41]}…{written[-21:]}"
 
 
 def _note(problem: Problem) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from instrc.limits.programs import SHOWN_LINES
+from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_LINES, SHOWN_OF_A_KIND
 from instrc.problems.problem import Problem, shorten_values
 from instrc.source import Span
 
@@ -19,10 +19,6 @@ WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""
 BEFORE = 40
 """Characters of the window that are before the mistake."""
-MOST_OF_A_KIND = 100
-"""The number of problems of one name that are shown in full: nobody reads more of them one by one."""
-LONGEST_SENTENCE = 600
-"""The number of characters of a message that are shown: a name in it may be as long as the input."""
 
 _DIRECTIONS = "\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 """Invisible characters that change the order of the text: a reader would see a different program from the compiler."""
@@ -53,9 +49,9 @@ def first_of_each(problems: Iterable[Problem]) -> tuple[list[Problem], str]:
     first: list[Problem] = []
     for problem in problems:
         met[problem.name] += 1
-        if met[problem.name] <= MOST_OF_A_KIND:
+        if met[problem.name] <= SHOWN_OF_A_KIND:
             first.append(problem)
-    more = [f"{count - MOST_OF_A_KIND:,} more of [{name}]" for name, count in met.most_common() if count > MOST_OF_A_KIND]
+    more = [f"{count - SHOWN_OF_A_KIND:,} more of [{name}]" for name, count in met.most_common() if count > SHOWN_OF_A_KIND]
     return first, f"… {', '.join(more)}; `--format json` shows them all\n" if more else ""
 
 
@@ -100,7 +96,7 @@ def frame(problem: Problem) -> Iterator[list[Styled]]:
 
 def _sentence(text: str) -> str:
     text = shorten_values(text)
-    cut = text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
+    cut = text if len(text) <= SENTENCE_LENGTH else f"{text[: SENTENCE_LENGTH - 1]}…"
     return visible(cut)
 
 

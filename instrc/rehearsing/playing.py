@@ -10,6 +10,7 @@ from functools import partial
 from typing import cast
 
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.runs import PLAYED_COMMANDS
 from instrc.plans.check import check_plan
 from instrc.rehearsing.branches import Taken
 from instrc.rehearsing.points import ABSENT, AS_MADE, Fails, Point
@@ -22,8 +23,6 @@ from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.validation import complaints
 
-MOST_COMMANDS = 2_000
-"""Of one run; rounds may be as many as a program says."""
 MADE_UP = "made to fail by the rehearsal"
 
 Choices = dict[Point, tuple[int, ...]]
@@ -64,7 +63,7 @@ class _Play:
         state = versions.begin(self.plan, self._inputs(inputs))
         waiting: deque[Command] = deque()
         count = 0
-        while state["outcome"] is None and count < MOST_COMMANDS:
+        while state["outcome"] is None and count < PLAYED_COMMANDS:
             taken.look(state)
             waiting.extend(versions.issue(self.plan, state))
             taken.look(state)

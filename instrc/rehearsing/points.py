@@ -10,6 +10,7 @@ from instrc.ir.flow import Each, Repeat, Try, When
 from instrc.ir.reads import Read, reads_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
+from instrc.limits.runs import TRIED_ORDERS, TRIED_VALUES
 from instrc.rehearsing.values import dereference, object_part, schema_inside, values_of
 from instrc.runtime.interpreter.commands import Kind
 from instrc.runtime.interpreter.v1.program import Program
@@ -21,9 +22,6 @@ ABSENT = object()
 """The choice to leave a property out."""
 AS_MADE = object()
 """The choice to leave what the sample has."""
-_MOST = 10
-"""Values that are tried in one place."""
-_MOST_IN_TURN = 30
 _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
 """What a list is tried against that blocks run over."""
 
@@ -175,7 +173,7 @@ def _points_of_value(program: Program, number: int, key: str, tail: tuple[str, .
             seen.add(word)
             choices.append(value)
     around = tuple(instance_of(object_part(schema_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
-    yield _point(program, region, key, tail, (*choices[:_MOST], *([ABSENT] if tail else [])), around)
+    yield _point(program, region, key, tail, (*choices[:TRIED_VALUES], *([ABSENT] if tail else [])), around)
     for size in range(1, len(tail)):
         if gaps := _gaps(root, tail[:size]):
             yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
@@ -202,7 +200,7 @@ def _point(
     again = region is not None and any(isinstance(unit.block, Each | Repeat) for unit, _ in _around(program, region))
     if again:
         pairs = [(one, other) for one in range(len(choices)) for other in range(len(choices)) if one != other]
-        orders += pairs[:_MOST_IN_TURN]
+        orders += pairs[:TRIED_ORDERS]
     return Point(INPUT if region is None else region.index, key, tail, choices, around, tuple(orders))
 
 

@@ -10,9 +10,9 @@ from functools import partial
 
 from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
-from instrc.limits.runs import REHEARSED_COMMANDS, REHEARSED_RUNS
+from instrc.limits.runs import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
 from instrc.rehearsing.branches import Branch, branches_of
-from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
+from instrc.rehearsing.playing import MADE_UP, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.interpreter.v1.program import Program
@@ -23,8 +23,6 @@ from instrc.schema.walk import rebuild
 
 _ROUNDS = (4, 12)
 """Of a loop: with few a search goes far; with more it finds what only a later round does."""
-_DEEPEST = 2
-"""Choices that are changed one after the other although nothing new came of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,7 @@ class _Search:
             if new or not self.kept or self._is_news(played):
                 self.kept.append((choices, played, new))
             depth = 0 if new else rank + 1
-            if depth > _DEEPEST or not self._is_sound(played):
+            if depth > FRUITLESS_CHANGES or not self._is_sound(played):
                 continue
             for point in played.asked:
                 for order in point.orders:
@@ -204,7 +202,7 @@ class _Search:
                 fails = [unit.steps[0].key for region in self.program.regions for unit in region.units if unit.kind == "fail"]
                 return step in fails or message == MADE_UP
             case _:
-                return played.outcome is None and played.commands >= MOST_COMMANDS
+                return played.outcome is None and played.commands >= PLAYED_COMMANDS
 
     def _reason(self, branch: Branch, left: list[Branch]) -> str:
         """Say why a branch was not reached."""

@@ -14,13 +14,10 @@ import httpx
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, at
+from instrc.limits.runs import HTTP_BYTES, SHOWN_HTTP
 from instrc.runtime.activities import ActivityError, Handler, current_call
 from instrc.runtime.tables import UnusableTableError, checked
 
-LARGEST = 10 * 1024 * 1024
-"""Bytes of an answer; more is an error with the code `too-large`."""
-_SHOWN = 300
-"""Characters of an answer that an error shows."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")
 _TEMPORARY = frozenset({408, 409, 425, 429})
@@ -165,8 +162,8 @@ async def _body(answer: httpx.Response) -> bytes:
     size = 0
     async for part in answer.aiter_bytes():
         size += len(part)
-        if size > LARGEST:
-            message = f"the answer is longer than {LARGEST} bytes"
+        if size > HTTP_BYTES:
+            message = f"the answer is longer than {HTTP_BYTES} bytes"
             raise ActivityError(message, code="too-large", retry=False)
         parts.append(part)
     return b"".join(parts)
@@ -175,7 +172,7 @@ async def _body(answer: httpx.Response) -> bytes:
 def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     status = answer.status_code
     if not answer.is_success:
-        shown = body[: _SHOWN * 4].decode("utf-8", "replace")[:_SHOWN]
+        shown = body[: SHOWN_HTTP * 4].decode("utf-8", "replace")[:SHOWN_HTTP]
         message = f"HTTP {status}: {shown}"
         raise ActivityError(message, code=str(status), retry=status in _TEMPORARY or status >= 500)
     if not body:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from instrc.flattening.split import split
 from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.limits.runs import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Request
@@ -19,11 +20,6 @@ from instrc.runtime.validation import complaints
 
 Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 """Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""
-SHOWN = 40
-"""Turns of the conversation that a model is shown."""
-_MOST = 8
-"""Tools that a model may use before it has to say something."""
-_ASKS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class Session:
     async def say(self, text: str) -> str:
         """Tell the model something; return what it answers, after the tools it has used."""
         self.turns.append({"from": "person", "text": text})
-        for _ in range(_MOST):
+        for _ in range(TOOLS_OF_A_TURN):
             answer = await self._ask_model()
             used = answer.get("use")
             if not isinstance(used, dict):
@@ -68,14 +64,14 @@ class Session:
         schema = schema_of(self.offers)
         wrong: list[Complaint] = []
         rejected: Json = None
-        for attempt in range(_ASKS + 1):
+        for attempt in range(ASKED_AGAIN + 1):
             command: ModelCommand = {
                 "kind": "model",
                 "id": f"turn{len(self.turns)}" + (f"#{attempt + 1}" if attempt else ""),
                 "chunk": "turn",
                 "steps": [],
                 "schema": schema,
-                "context": {"conversation": self.turns[-SHOWN:]},
+                "context": {"conversation": self.turns[-SHOWN_TURNS:]},
                 "previous": None,
                 "rejected": rejected,
                 "complaints": wrong,

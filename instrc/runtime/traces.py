@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from instrc.jsontext import dumps, loads
+from instrc.limits.runs import TRACE_BYTES
 from instrc.regular import read_regular
 from instrc.runtime.events import Event, is_event
-
-_MOST_BYTES = 1024 * 1024 * 1024
-"""Of a trace that is read; of a longer one the first events are shown."""
 
 
 def trace_file(folder: Path, run: str) -> Path:
@@ -47,7 +45,7 @@ def _append(file: Path, line: str) -> None:
 def read_trace(folder: Path, run: str) -> list[Event]:
     """Return the events of a run; a last line that was not written whole is left out."""
     try:
-        lines = read_regular(str(trace_file(folder, run)), _MOST_BYTES).split(b"\n")
+        lines = read_regular(str(trace_file(folder, run)), TRACE_BYTES).split(b"\n")
     except (OSError, ValueError):
         return []
     found: list[Event] = []

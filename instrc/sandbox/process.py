@@ -13,14 +13,13 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 
 from instrc.jsonvalue import Json
+from instrc.limits.runs import SANDBOX_MESSAGE_BYTES
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import SandboxNotStarted
 from instrc.sandbox.observation import Limits
 
 _START = 60.0
-_LONGEST = 64 * 1024 * 1024
-"""Bytes of one message."""
 
 
 def require_smolagents() -> None:
@@ -85,7 +84,7 @@ class Process:
         with DefaultSelector() as selector:
             selector.register(self._process.stdout, EVENT_READ)
             while b"\n" not in self._pending:
-                if len(self._pending) > _LONGEST or not selector.select(max(until - monotonic(), 0)):
+                if len(self._pending) > SANDBOX_MESSAGE_BYTES or not selector.select(max(until - monotonic(), 0)):
                     return None
                 read = self._process.stdout.read1(65536)  # type: ignore[attr-defined]  # a buffered pipe has it
                 if not read:

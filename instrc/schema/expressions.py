@@ -14,12 +14,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from instrc.limits.schemas import REGEX_SECONDS
-
-MOST_TEXT = 100_000
-"""Characters of a text that the second engine looks at."""
-MOST_PATTERN = 20_000
-"""Characters of a pattern that is read at all."""
+from instrc.limits.schemas import REGEX_PATTERN, REGEX_SECONDS, REGEX_TEXT
 
 
 class _Clock(Struct):
@@ -57,8 +52,8 @@ def unreadable(pattern: str) -> str | None:
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     """Return what matches texts against a pattern, or why it cannot be read."""
-    if len(pattern) > MOST_PATTERN:
-        return f"it is longer than {MOST_PATTERN:,} characters"
+    if len(pattern) > REGEX_PATTERN:
+        return f"it is longer than {REGEX_PATTERN:,} characters"
     import re2  # 10 ms, needed where patterns are only
 
     from instrc.schema.ecmascript import Unreadable, translate  # as above
@@ -103,7 +98,7 @@ class _Backtracking:
 
     def __call__(self, text: str) -> bool | None:
         clock = _CLOCK.get() or _Clock()
-        if len(text) > MOST_TEXT or clock.left <= 0:
+        if len(text) > REGEX_TEXT or clock.left <= 0:
             return None
         start = time.monotonic()
         try:

@@ -14,10 +14,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_DEEPEST = 40
-"""Levels of groups that are read."""
-_LONGEST = 1_000
-"""Characters of a pattern that is read."""
+from instrc.limits.schemas import EXTENT_LENGTH, EXTENT_LEVELS
+
 _ANY = (1 << 129) - 1
 """A set of letters: a bit for each of ASCII, and one for all others."""
 _DIGITS = sum(1 << ord(letter) for letter in "0123456789")
@@ -56,7 +54,7 @@ class _HardError(Exception):
 @lru_cache(maxsize=512)
 def extent(pattern: str) -> Extent | None:
     """Return the lengths and first letters of the texts that satisfy a pattern; `None` if they are not known."""
-    if len(pattern) > _LONGEST:
+    if len(pattern) > EXTENT_LENGTH:
         return None
     try:
         part, end = _choice(pattern, 0, 0)
@@ -69,7 +67,7 @@ def extent(pattern: str) -> Extent | None:
 
 def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
     """Read what is between `|` signs, up to the end of a group or of the pattern."""
-    if depth > _DEEPEST:
+    if depth > EXTENT_LEVELS:
         raise _HardError
     part, at = _sequence(text, at, depth)
     while text[at : at + 1] == "|":

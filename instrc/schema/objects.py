@@ -14,6 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json
+from instrc.limits.schemas import MATCHED_NAME, MATCHED_PATTERN
 from instrc.schema.expressions import search
 from instrc.schema.resources import Scope
 from instrc.schema.walk import TRIVIAL
@@ -186,7 +187,7 @@ _DOUBLED = r"--|&&|~~|\|\|.*\]"
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
     """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
-    if not (name.isascii() and name.isprintable()) or len(name) > 200 or len(pattern) > 400:
+    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME or len(pattern) > MATCHED_PATTERN:
         return None
     if not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
         return None

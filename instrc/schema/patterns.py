@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from instrc.jsonvalue import Json
+from instrc.limits.schemas import JUDGED_PATTERN
 from instrc.schema.walk import Path
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
@@ -22,7 +23,7 @@ _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "noth
 @lru_cache(maxsize=1024)
 def broken(pattern: str) -> str | None:
     """Return why no dialect of regular expressions reads a pattern; `None` for all that one may read."""
-    if len(pattern) > 10_000 or "[]" in pattern or "[^]" in pattern:
+    if len(pattern) > JUDGED_PATTERN or "[]" in pattern or "[^]" in pattern:
         return None
     try:
         re.compile(pattern)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
+from instrc.limits.schemas import PLAIN_LEVELS
 
 _CLASSES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -15,10 +16,9 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 }
 _SAYS_NOTHING = ("title", "description", "default", "examples", "$comment", "$defs")
 _KNOWN = frozenset({"type", "enum", "const", "properties", "required", "additionalProperties", "items", *_SAYS_NOTHING})
-_MOST_LEVELS = 20
 
 
-def satisfies_plainly(value: Json, schema: Json, levels: int = _MOST_LEVELS) -> bool:
+def satisfies_plainly(value: Json, schema: Json, levels: int = PLAIN_LEVELS) -> bool:
     """Tell whether a value certainly satisfies a schema; `False` says nothing."""
     if not isinstance(schema, dict):
         return schema is True

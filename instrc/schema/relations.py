@@ -13,7 +13,7 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits.schemas import CHOICES, DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
+from instrc.limits.schemas import CHOICES, DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
 from instrc.schema.equality import Equality
 from instrc.schema.evaluation import Evaluation, Resolve
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
@@ -22,8 +22,6 @@ from instrc.schema.walk import TRIVIAL
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
 """Keywords whose meaning depends on what stands around and beside them."""
-_SHALLOW = 4
-"""Levels at which a comparison by itself is quicker."""
 _ANYTHING: dict[str, Json] = {}
 
 
@@ -71,7 +69,7 @@ class Answering:
 
     def are_equal(self, left: Json, right: Json, depth: int) -> bool:
         """Tell whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
-        if depth < _SHALLOW:
+        if depth < SHALLOW:
             return equal(left, right)
         self.equality = self.equality or Equality()
         return self.equality(left, right)

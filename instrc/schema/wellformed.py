@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from instrc.jsontext import digits
 from instrc.jsonvalue import Json, as_array, as_object, as_texts, pointer
-from instrc.limits.schemas import TOLD_PROBLEMS
+from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
 from instrc.schema.laws import TYPES
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.shapes import SOUND
@@ -147,7 +147,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Path, str]]:
 def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Path, str]]:
     """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
     found: dict[Path, str] = {}
-    for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), 10_000):
+    for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
         deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
         best = deeper[0] if deeper else error
         found.setdefault(tuple(best.absolute_path), _reason(best))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, words
 from instrc.syntax.tables import END
 from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View, first_on_line
@@ -119,7 +120,7 @@ def _head(view: View) -> _Head | None:
 
 def _to_braces(view: View) -> Repair:
     """Go on at the braces of the block, if they follow on this line, so that what is in them and behind them is read."""
-    for count, token in enumerate(view.tokens[view.place : view.place + _NEAR]):
+    for count, token in enumerate(view.tokens[view.place : view.place + HEAD_TOKENS]):
         if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
             break
         if token.kind == "LBRACE" and count and view.tokens[view.place + count - 1].kind != "AT":
@@ -128,10 +129,6 @@ def _to_braces(view: View) -> Repair:
                     return Repair(tuple(view.one(kind, "missing") for kind in put), count)
             break
     return GIVE_UP
-
-
-_NEAR = 30
-"""Tokens between a mistake in the head of a block and the braces that it is read on at."""
 
 
 def _operator(view: View) -> Found:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import BRACKET_DISTANCE
 from instrc.problems import brackets, statements
 from instrc.problems.problem import Problem
 from instrc.syntax.tables import END
-from instrc.syntax.view import CLOSING, ENDS_VALUE, FAR, GIVE_UP, OPENING, SIGNS, Found, Repair, View, begins_statement
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, OPENING, SIGNS, Found, Repair, View, begins_statement
 
 
 def early_end(view: View) -> Found:
@@ -38,7 +39,7 @@ def closing_slip(view: View) -> Found:
     at = view.span(token)
     if not view.open:
         count = 1
-        while count < FAR - 2 and view.tokens[view.place + count].kind in CLOSING:
+        while count < BRACKET_DISTANCE - 2 and view.tokens[view.place + count].kind in CLOSING:
             count += 1
         end = view.tokens[view.place + count - 1].end
         text = view.text(token) if count == 1 else view.source.text[token.start : min(end, token.start + 20)]
@@ -79,7 +80,7 @@ def unclosed(view: View, count: int) -> tuple[Problem, Repair]:
 def is_closed(view: View, *, stop_at_names: bool) -> bool:
     """Tell whether all open brackets are closed before the next statement surely begins."""
     level = len(view.open)
-    for index in range(view.place, min(len(view.tokens), view.place + FAR - 2)):
+    for index in range(view.place, min(len(view.tokens), view.place + BRACKET_DISTANCE - 2)):
         kind = view.tokens[index].kind
         if kind in OPENING:
             level += 1

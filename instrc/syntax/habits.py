@@ -33,18 +33,12 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
+from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.other_files import inside_fences, is_json, other_file
-from instrc.syntax.spelling import (
-    FOREIGN_BESIDE,
-    LONGEST_PREFIX,
-    is_foreign,
-    misspelt_block,
-    misspelt_definition,
-    misspelt_input,
-)
+from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
 _PROSE = 4
 """Names one after the other that are no program any more."""
@@ -200,7 +194,7 @@ def _beside(
     touching = beside is not None and beside.span.start == last.span.end
     touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
     match first:
-        case Name(text, span) if touched and last is first and len(text) <= LONGEST_PREFIX and beside is not None:
+        case Name(text, span) if touched and last is first and len(text) <= STRING_PREFIX and beside is not None:
             return problems.strings.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
         case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
             if keyword := misspelt_block(text):

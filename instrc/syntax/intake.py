@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source
 
-MAX_BYTES = 1 << 20
-"""How large a source may be unless a setting says otherwise."""
 _BOM = b"\xef\xbb\xbf"
 
 
-def take_in(name: str, data: bytes, report: Report, limit: int = MAX_BYTES) -> Source | None:
+def take_in(name: str, data: bytes, report: Report, limit: int = PROGRAM_BYTES) -> Source | None:
     """Return the text of a file without its byte order mark; `None` with a problem if it is too large or not UTF-8.
 
     To find out that a file is too large, it is enough to pass one byte more than the limit.

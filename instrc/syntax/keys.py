@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import HINTED_PATH
 from instrc.naming import snake
 from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Found, Repair, View, begins_statement
-
-_LONGEST_SHOWN = 60
-"""Characters of a path or name that a hint repeats."""
 
 
 def key_slip(view: View) -> Found:
@@ -51,12 +49,12 @@ def _with_key(view: View, last: Token) -> str:
     if last.kind != "NAME" or view.token.kind not in {"DOT", "LPAR"}:
         return ""
     if view.token.kind == "LPAR":
-        return f"{snake(word)}: {word}(…)" if len(word) < _LONGEST_SHOWN else ""
+        return f"{snake(word)}: {word}(…)" if len(word) < HINTED_PATH else ""
     end = view.place
     while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind == "NAME":
         end += 2
     path = view.source.text[last.start : view.tokens[end - 1].end]
-    return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < _LONGEST_SHOWN else ""
+    return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < HINTED_PATH else ""
 
 
 def _missing_colon(view: View, key: Token) -> Problem:

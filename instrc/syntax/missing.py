@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import DECORATOR_TOKENS
 from instrc.problems import habits, keywords, notation, statements, words
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
@@ -65,7 +66,7 @@ def missing_behind(view: View) -> Found:
 
 def _decorated(view: View) -> Found:
     """See to `@tool` on a line of its own before a function: the function is the mistake."""
-    for index in range(view.place, min(view.place + _DECORATOR, len(view.tokens) - 1)):
+    for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
         if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
             return words.ForeignStatement(at=view.span(token), word=view.text(token)), Repair(drop=index - view.place)
@@ -73,8 +74,6 @@ def _decorated(view: View) -> Found:
 
 
 _DECORATED = frozenset({"def", "async", "class", "export", "function"})
-_DECORATOR = 20
-"""Tokens between an `@` and what it decorates."""
 
 
 def _after_defining_word(view: View, last: Token) -> Found:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.jsontext import loads
+from instrc.limits.programs import GUESSED_LINES
 from instrc.problems.problem import Problem
 from instrc.source import Source
 
@@ -26,8 +27,6 @@ _OTHER_FILES = (
 )
 _MARK = re.compile(r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S")
 _COMMENT = re.compile(r"\s*(//|/\*|\Z)")
-_LOOKED_AT = 20
-"""Lines whose beginnings are looked at."""
 
 
 def other_file(source: Source) -> Problem | None:
@@ -66,7 +65,7 @@ def _line_marks(source: Source) -> Problem | None:
     """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
     found = []
     place = 0
-    for line in source.text.splitlines(keepends=True)[:_LOOKED_AT]:
+    for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
         if mark := _MARK.match(line):
             found.append(source.span(place + mark.start(1), place + mark.end(1)))
         elif not _COMMENT.match(line) and not (found and found[0].text in {">>>", "$", ">"}):

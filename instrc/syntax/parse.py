@@ -11,12 +11,13 @@ import re
 from typing import TypeAlias
 
 from instrc.ir.surface import Program
+from instrc.limits.programs import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.build import Action, Builder
-from instrc.syntax.depth import MAX_DEPTH, too_deep
+from instrc.syntax.depth import too_deep
 from instrc.syntax.tables import CONTEXTUAL, END, START, Tables, tables
-from instrc.syntax.tokens import MOST_REPORTED, is_name
+from instrc.syntax.tokens import is_name
 
 _SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
 _SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
@@ -38,11 +39,11 @@ def parse(source: Source, report: Report, start: int = 0) -> Program:
     if deep := too_deep(program):
         builder.problems[:] = [deep]
         program = Program(source, (), program.comments)
-    if len(builder.problems) > MOST_REPORTED or builder.hopeless:
+    if len(builder.problems) > REPORTED_MISTAKES or builder.hopeless:
         from instrc.problems.notation import TooManyMistakes  # as above
 
         first = tuple(builder.problems[:3])
-        builder.problems[:] = [TooManyMistakes(at=first[0].at, limit=MOST_REPORTED, first=first)]
+        builder.problems[:] = [TooManyMistakes(at=first[0].at, limit=REPORTED_MISTAKES, first=first)]
     for problem in builder.problems:
         report.add(problem)
     return program
@@ -117,7 +118,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
             position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
         if (nested := _SIGNS.get(kind)) is not None:
             depth += nested
-            if depth > MAX_DEPTH:
+            if depth > BRACKET_LEVELS:
                 return False
             values.append(None if sign is None else sign(kind, start, position))
         else:

@@ -13,28 +13,32 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from instrc.limits.programs import PASSED_OVER
+from instrc.limits.programs import (
+    BRACKET_DISTANCE,
+    BRACKET_LEVELS,
+    LINE_DISTANCE,
+    MENDED_MISTAKES,
+    PASSED_OVER,
+    REPORTED_MISTAKES,
+)
 from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.words import ForeignStatement
 from instrc.source import Source
 from instrc.syntax.build import Builder
-from instrc.syntax.depth import MAX_DEPTH, deep_at
+from instrc.syntax.depth import deep_at
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
 from instrc.syntax.stack import Stack
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
-from instrc.syntax.tokens import MOST_REPORTED, Token
-from instrc.syntax.view import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
-MOST_MENDED = 2_000
 _CLEAR = 2
 """Tokens that must be read between two mistakes for the second to be one of its own."""
 
 
-_NEAR = 200
-"""Characters before a word in which the line must have begun."""
 _BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
 _BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
 
@@ -70,7 +74,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
     builder.problems[:] = _each_word_once(builder.problems)
-    builder.hopeless = machine.repairs >= MOST_MENDED
+    builder.hopeless = machine.repairs >= MENDED_MISTAKES
 
 
 class Kept(NamedTuple):
@@ -123,7 +127,7 @@ class Machine:
 
     def run(self) -> None:
         """Read all tokens."""
-        while self.repairs < MOST_MENDED and len(self.builder.problems) <= MOST_REPORTED:
+        while self.repairs < MENDED_MISTAKES and len(self.builder.problems) <= REPORTED_MISTAKES:
             if self.mended:
                 token = self.mended[0]
                 if not self.stack.feed(token):
@@ -143,7 +147,7 @@ class Machine:
                     return
                 continue
             if self.stack.feed(token):
-                if len(self.stack.open) > MAX_DEPTH:
+                if len(self.stack.open) > BRACKET_LEVELS:
                     self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
                     self.scanner.problems.clear()
                     return
@@ -180,10 +184,8 @@ class Machine:
 
     def _begins_line(self, place: int) -> bool:
         """Tell whether a place is the first of its line, or behind a `;`."""
-        before = (
-            self.source.text[:place].rstrip(" \t") if place < _NEAR else self.source.text[place - _NEAR : place].rstrip(" \t")
-        )
-        return before.endswith(("\n", ";"))
+        before = self.source.text[max(0, place - LINE_DISTANCE) : place]
+        return before.rstrip(" \t").endswith(("\n", ";"))
 
     def _begin_anew(self) -> None:
         """Be between statements."""
@@ -208,7 +210,7 @@ class Machine:
             self.debt -= 1
             self.index += 1
             return
-        self.scanner.need(self.index + FAR)
+        self.scanner.need(self.index + BRACKET_DISTANCE)
         view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
         problem, repair = diagnose(view)
         fresh = self.since >= _CLEAR

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from instrc.limits.programs import REPORTED_MISTAKES
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
@@ -18,7 +19,7 @@ from instrc.source import Source, Span
 from instrc.syntax.characters import DASHES, LOOKALIKES, OPERATORS, SIGN_KINDS
 from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, QUOTES, SINGLE_END, SINGLE_SMART, later_end, line_end_of
 from instrc.syntax.tables import END, Tables
-from instrc.syntax.tokens import MOST_REPORTED, Token, is_name, is_space_in_number, why_no_number
+from instrc.syntax.tokens import Token, is_name, is_space_in_number, why_no_number
 
 _FOREIGN = re.compile(
     r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
@@ -52,7 +53,7 @@ class Scanner:
         """Read on until there are so many tokens, or the source ends: then `END` is the last one."""
         while len(self.tokens) < count and not self.done:
             self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches everywhere
-            if self.position >= len(self.text) or len(self.problems) > MOST_REPORTED:
+            if self.position >= len(self.text) or len(self.problems) > REPORTED_MISTAKES:
                 self.done = True
                 self._take(END, len(self.text), len(self.text))
             else:

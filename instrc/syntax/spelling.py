@@ -19,8 +19,6 @@ FOREIGN = _words(
     """
 )
 """Words that begin a statement in other languages."""
-LONGEST_PREFIX = 3
-"""Letters of a name that may be the prefix of a string, as `f` and `r` are elsewhere."""
 FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
 """Words that look like a call: `if (x)`."""
 FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})

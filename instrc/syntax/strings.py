@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import STRING_PREFIX
 from instrc.problems import habits, strings
-from instrc.syntax.spelling import LONGEST_PREFIX
 from instrc.syntax.view import GIVE_UP, Found, View
 
 
@@ -16,7 +16,7 @@ def string_slip(view: View) -> Found:
         if token.kind == "STRING" and last.end - last.start == 2:
             return strings.TripledQuotes(at=view.span(last)), GIVE_UP
         return habits.NestedQuotes(at=view.source.span(last.end - 1, last.end)), GIVE_UP
-    if last.kind == "NAME" and token.kind == "STRING" and last.end - last.start <= LONGEST_PREFIX:
+    if last.kind == "NAME" and token.kind == "STRING" and last.end - last.start <= STRING_PREFIX:
         at = view.source.span(last.start, token.end)
         return strings.PrefixedString(at=at, prefix=view.text(last)), GIVE_UP
     return None

@@ -8,7 +8,7 @@ import unicodedata
 
 import msgspec
 
-from instrc.limits.programs import INTEGER_DIGITS
+from instrc.limits.programs import INTEGER_DIGITS, REPORTED_MISTAKES
 from instrc.problems.problem import Problem
 from instrc.source import Source
 
@@ -34,8 +34,6 @@ _PART = (
     "|(?P<control>[\x00-\x08\x0a-\x1f])"
     "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)"
 )
-MOST_REPORTED = 100
-"""Mistakes after which a source is taken for no program at all."""
 
 
 def normal(text: str) -> str:
@@ -61,7 +59,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 
     parts: list[str] = []
     for part in re.finditer(_PART, body, re.DOTALL):
-        if len(problems) > MOST_REPORTED:
+        if len(problems) > REPORTED_MISTAKES:
             break
         text = part.group()
         at = source.span(start + part.start(), start + part.end())

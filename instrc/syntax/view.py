@@ -20,8 +20,6 @@ BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "DO"}
 KEYWORDS = STATEMENT | BLOCK | {"TRUE", "FALSE", "NULL"}
 STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"} | BLOCK
 ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
-FAR = 1_000
-"""Tokens that are looked at to find out whether a bracket is closed."""
 
 
 class Repair(NamedTuple):

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
+from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.source import Source
 from instrc.vibes.project import read_settings
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, readable_path
-from instrc.vibes.vibe import MAX_BYTES
 
 if TYPE_CHECKING:
     from instrc.vibes.lock import Lock
@@ -83,7 +83,7 @@ class ProjectContext:
         shared = (*self._shared, *settings.shared)
         if root is not None and os.path.realpath(root) not in map(os.path.realpath, (*workspace, *shared)):
             workspace = (*workspace, root)
-        max_bytes = settings.limits.get("vibe", MAX_BYTES)
+        max_bytes = settings.limits.get("vibe", VIBE_BYTES)
         place = self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:

@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 from instrc import resources
 from instrc.jsonvalue import Json
+from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
@@ -25,7 +26,7 @@ from instrc.vibes.programs import ProgramFile, Programs
 from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
 from instrc.vibes.roots import Entry, LeadsOutsideError, Root, choose, read_name
 from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
-from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
+from instrc.vibes.vibe import Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
@@ -47,7 +48,7 @@ class Registry:
         shared: Sequence[Path] = (),
         *,
         library: Path | None = None,
-        max_bytes: int = MAX_BYTES,
+        max_bytes: int = VIBE_BYTES,
         lock: Lock | None = None,
         memory: Mapping[str, Json] | None = None,
         unsaved: Mapping[str, str] | None = None,

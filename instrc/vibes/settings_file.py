@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
 
-from instrc.limits.incoming import SETTINGS_BYTES
+from instrc.limits.incoming import HIGHEST_LIMIT, SETTINGS_BYTES
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
@@ -26,8 +26,6 @@ RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
 ENGINES = ("memory", "durable", "temporal")
 """What `engine` names."""
 LIMITS = ("source", "vibe", "schema")
-MOST = 2_000_000_000
-"""No limit is higher: a file of that size is read into memory."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
 _PLACEHOLDER = r"\{\w*\}"
@@ -209,8 +207,8 @@ class _Reader:
         for key, value in written.items():
             if key not in LIMITS:
                 self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
-            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {MOST:,}", word=key)
+            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= HIGHEST_LIMIT:
+                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {HIGHEST_LIMIT:,}", word=key)
         return {key: value for key, value in written.items() if key in LIMITS}
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:

@@ -12,11 +12,11 @@ from threading import Lock
 from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_keys
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
+from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
 from instrc.vibes.refusals import invalid_vibe, too_large
 
-MAX_BYTES = 1024 * 1024
 _ONLY_IN_SCHEMAS = frozenset(
     [
         *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),
@@ -75,7 +75,7 @@ def parse_vibe(
     name: str,
     uri: str,
     segment: str,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = VIBE_BYTES,
     referrer: Span | None = None,
 ) -> Vibe:
     """Read the bytes of a vibe file that is shown as `name`; a `CompileError` says what keeps it from being one.

@@ -163,7 +163,7 @@ def test_a_store_that_cannot_be_written_is_done_without(many: Path) -> None:
 
 
 def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "MOST_KNOWN", 1000)
+    monkeypatch.setattr(known, "KNOWN_FILES", 1000)
     place = tmp_path / "store" / "checked"
     digests = [number.to_bytes(20, "big") for number in range(4000)]
     writers = [Thread(target=lambda part=part: Known(place).add(digests[part::4])) for part in range(4)]

@@ -9,8 +9,9 @@ from typing import ClassVar
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_OF_A_KIND
 from instrc.problems.problem import Label, Problem
-from instrc.problems.render import LONGEST_SENTENCE, MOST_OF_A_KIND, WINDOW, first_of_each, frame, plain, summary
+from instrc.problems.render import WINDOW, first_of_each, frame, plain, summary
 from instrc.source import Source, Span
 
 
@@ -132,7 +133,7 @@ def test_odd_bytes_of_a_file_name_can_be_written() -> None:
 
 
 def test_an_endless_message_is_cut() -> None:
-    assert len(plain([Odd(said="long " * 100_000)])) < LONGEST_SENTENCE + 100
+    assert len(plain([Odd(said="long " * 100_000)])) < SENTENCE_LENGTH + 100
 
 
 def test_the_summary_counts_in_words() -> None:
@@ -153,12 +154,12 @@ def test_marks_stand_under_the_text_of_the_span(text: str, data: st.DataObject) 
 
 
 def test_of_very_many_problems_of_one_name_the_first_are_shown_and_the_others_counted() -> None:
-    many = [Odd(said=str(number)) for number in range(MOST_OF_A_KIND + 1234)]
+    many = [Odd(said=str(number)) for number in range(SHOWN_OF_A_KIND + 1234)]
     first, more = first_of_each([Slight(), *many, Slight(said="last")])
     assert [problem.message for problem in first] == [
         "this is odd",
-        *(problem.message for problem in many[:MOST_OF_A_KIND]),
+        *(problem.message for problem in many[:SHOWN_OF_A_KIND]),
         "last",
     ]
     assert more == "… 1,234 more of [odd]; `--format json` shows them all\n"
-    assert first_of_each(many[:MOST_OF_A_KIND]) == (many[:MOST_OF_A_KIND], "")
+    assert first_of_each(many[:SHOWN_OF_A_KIND]) == (many[:SHOWN_OF_A_KIND], "")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instrc.limits.schemas import REGEX_PATTERN, REGEX_TEXT
 from instrc.schema.ecmascript import is_ecmascript, translate
-from instrc.schema.expressions import MOST_PATTERN, MOST_TEXT, search, time_limit, unreadable
+from instrc.schema.expressions import search, time_limit, unreadable
 
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
@@ -112,7 +113,7 @@ def test_a_pattern_is_found_as_ecma_262_says(pattern: str, found: list[str], mis
         r"\k<a>",
         r"\p{NoSuch}",
         "(?(1)a|b)",
-        "a" * (MOST_PATTERN + 1),
+        "a" * (REGEX_PATTERN + 1),
     ],
 )
 def test_what_is_no_regular_expression_says_why_and_decides_nothing(pattern: str) -> None:
@@ -121,7 +122,7 @@ def test_what_is_no_regular_expression_says_why_and_decides_nothing(pattern: str
 
 
 def test_only_what_needs_it_backtracks() -> None:
-    long = "b" * (MOST_TEXT + 1)  # too long for the engine that backtracks
+    long = "b" * (REGEX_TEXT + 1)  # too long for the engine that backtracks
     assert search(r"^(a+)+$", long) is False
     assert search(r"^[^\s@]+@[^\s@]+\.[^\s@]+$", long) is False
     assert search(r"^(?!a)", long) is None
@@ -147,8 +148,8 @@ def test_backtracking_ends_after_half_a_second_and_many_share_a_limit() -> None:
     with time_limit():
         assert [search(slow, "a" * 40 + "!") for _ in range(100)] == [None] * 100
     assert time.process_time() - start < 5
-    assert search("^(?!b)a", "a" * MOST_TEXT) is True
-    assert search("^(?!b)a", "a" * (MOST_TEXT + 1)) is None
+    assert search("^(?!b)a", "a" * REGEX_TEXT) is True
+    assert search("^(?!b)a", "a" * (REGEX_TEXT + 1)) is None
 
 
 def test_half_a_surrogate_pair_is_one_odd_character() -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.intake import MAX_BYTES, take_in
+from instrc.syntax.intake import take_in
 
 
-def taken(data: bytes, limit: int = MAX_BYTES) -> Source:
+def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:
     report = Report()
     source = take_in("in.aug", data, report, limit)
     assert source is not None
@@ -16,7 +17,7 @@ def taken(data: bytes, limit: int = MAX_BYTES) -> Source:
     return source
 
 
-def refused(data: bytes, limit: int = MAX_BYTES) -> Problem:
+def refused(data: bytes, limit: int = PROGRAM_BYTES) -> Problem:
     report = Report()
     assert take_in("in.aug", data, report, limit) is None
     (problem,) = report.problems
@@ -48,4 +49,4 @@ def test_other_bytes_are_shown(data: bytes, place: tuple[int, int]) -> None:
 def test_a_source_over_the_limit_is_refused_unread() -> None:
     assert taken(b" " * 40, limit=40).text == " " * 40
     assert refused(b"\xff" * 41, limit=40).name == "too-large"
-    assert refused(b"A" * (MAX_BYTES + 1)).name == "too-large"
+    assert refused(b"A" * (PROGRAM_BYTES + 1)).name == "too-large"

@@ -12,6 +12,7 @@ import re
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.limits.payloads import LOOSE_TEXT
 
 _TOKEN = re.compile(
     r"""
@@ -31,8 +32,6 @@ _ESCAPE = re.compile(
 )
 _COLON = re.compile(r"\s*+:")
 _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
-_LONGEST = 1_000_000
-"""Characters beyond which nobody's slip is looked for."""
 
 
 def loose_json(text: str) -> str | None:
@@ -41,7 +40,7 @@ def loose_json(text: str) -> str | None:
     `{'a': [1, 2,]} // done` stands for `{"a":[1,2]}`.
     """
     text = text.strip()
-    if not text.startswith(("{", "[")) or len(text) > _LONGEST:
+    if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
         return None
     for read in (_unescaped, _undoubled, _strict):
         if (found := read(text)) is not None and isinstance(_value(found), dict | list):

@@ -8,6 +8,7 @@ from instrc import problems
 from instrc.ir.graph import Reached
 from instrc.ir.paths import Local, Path
 from instrc.ir.surface import Access, Expression, Name, Object, Segment
+from instrc.limits.programs import PATH_MEMBERS
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
@@ -17,17 +18,14 @@ from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
 
-LONGEST = 100
-"""Members of a path."""
-
 
 def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate the member that a path leads to."""
     if context.annotations or context.timing.within or context.timing.delay:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
         return None
-    if len(written.members) > LONGEST:
-        ev.report.add(problems.text.TooDeep(at=written.members[LONGEST].span, limit=LONGEST))
+    if len(written.members) > PATH_MEMBERS:
+        ev.report.add(problems.text.TooDeep(at=written.members[PATH_MEMBERS].span, limit=PATH_MEMBERS))
         return None
     if isinstance(written.base, Name):
         value = yield subject(ev, written.base, context)

@@ -19,10 +19,10 @@ from instrc.ir.surface import (
     Program,
     Uri,
 )
-from instrc.limits.programs import EXPORTED_STEPS
+from instrc.limits.programs import EVALUATION_ROUNDS, EXPORTED_STEPS, VALUE_LEVELS
 from instrc.naming import snake
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
-from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, place_of_const, reading_of
+from instrc.passes.bind.bodies import depth_of, names_const, place_of_const, reading_of
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluate import evaluate
 from instrc.passes.bind.evaluation import Evaluation
@@ -36,9 +36,6 @@ from instrc.passes.bind.values import Cut, Data, Members, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
 from instrc.problems.report import Report
-
-_MOST_EVALUATIONS = 200
-"""How often one export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
 
 
 class Export(msgspec.Struct, frozen=True):
@@ -158,7 +155,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
         contexts=contexts,
         inner=nested_steps(table, [*units, *inside]),
         keyed=isinstance(value, Members),
-        value=None if isinstance(value, Cut) or depth_of(value) > DEEPEST_VALUE else reading_of(value),
+        value=None if isinstance(value, Cut) or depth_of(value) > VALUE_LEVELS else reading_of(value),
         accesses=tuple(dict.fromkeys(each for each in evaluation.accesses if not steps.is_dropped(each.path))),
     )
 
@@ -167,7 +164,7 @@ def _evaluated(export: Export, root: Scope, instructions: InstructionTable, repo
     """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
     identities = Identities()
     foreseen = NOTHING_FORESEEN
-    for last in reversed(range(_MOST_EVALUATIONS)):
+    for last in reversed(range(EVALUATION_ROUNDS)):
         mine = Report()
         evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
         value = run(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))

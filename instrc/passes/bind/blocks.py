@@ -14,6 +14,7 @@ from instrc.ir.graph import Step
 from instrc.ir.paths import Given, Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Access, Literal, Name
+from instrc.limits.programs import ELEMENTS, HIGHEST_BOUND, ROUNDS
 from instrc.passes.bind.block_reads import hands_over, reads_of_block, refuse_hidden
 from instrc.passes.bind.bodies import read_body
 from instrc.passes.bind.conditions import asked, read
@@ -23,13 +24,6 @@ from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Result, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
-
-MOST_ELEMENTS = 1_000
-"""Elements of a list that a block takes where its author says nothing."""
-MOST_ROUNDS = 3
-"""Rounds of a `repeat` where its author says nothing."""
-MOST = 1_000_000
-"""The largest bound that may be written."""
 
 _Made: TypeAlias = "tuple[blocks.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
@@ -122,7 +116,7 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
 
 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
-    most = _bound_number(ev, written.most, MOST_ELEMENTS)
+    most = _bound_number(ev, written.most, ELEMENTS)
     source = yield _elements(ev, written.source, context)
     body = (yield read_body(ev, written.body, context, {written.name.text: "item"}, over=source)).region
     if most is None or source is None or body is None:
@@ -137,7 +131,7 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
 
 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
-    most = _bound_number(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
+    most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
     keep = _bound_number(ev, written.keep, 0)
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.flow.KeepOverMax(at=written.keep.span, keep=keep, most=most))
@@ -211,9 +205,9 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
     if written is None:
         return otherwise
     value = written.value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_BOUND:
         return value
-    ev.report.add(problems.flow.BadBound(at=written.span, limit=MOST))
+    ev.report.add(problems.flow.BadBound(at=written.span, limit=HIGHEST_BOUND))
     return None
 
 

@@ -12,6 +12,7 @@ from instrc.ir.blocks import Region, Test
 from instrc.ir.paths import Given, Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Anonymous, Binding, Body, Expression, Literal
+from instrc.limits.programs import VALUE_LEVELS
 from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -19,9 +20,6 @@ from instrc.passes.bind.scopes import Definition, Scope
 from instrc.passes.bind.values import Data, Members, Result, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
-
-DEEPEST_VALUE = 100
-"""Objects in objects that a block gives."""
 
 
 class ReadBody(Struct, frozen=True):
@@ -76,8 +74,8 @@ def read_body(
                 unread += map(ev.steps.identities.path, () if made is None else paths(made))
     ev.steps.places.carried[scope.region] = tuple(unread)
     kept = (yield _names(ev, scope, inside)) if keeps else ()
-    if value is not None and depth_of(value) > DEEPEST_VALUE:
-        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
+    if value is not None and depth_of(value) > VALUE_LEVELS:
+        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
         return ReadBody(scope.region, None, tests, kept)
     if value is not None and names_const(value):
         ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
@@ -97,7 +95,7 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
     for name, binding in scope.locals.items():
         if not ev.ends.is_alias(Definition(binding, scope)):
             known = yield ev.local(binding.name, Definition(binding, scope), inside)
-            reading = None if known is None or depth_of(known) > DEEPEST_VALUE else reading_of(known)
+            reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
             if reading is not None:
                 kept.append((name, reading))
     return tuple(kept)

@@ -13,6 +13,7 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.graph import NO_TIMING, Reached
 from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import Json
+from instrc.limits.programs import GIVEN_VALUES
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
@@ -25,9 +26,6 @@ from instrc.passes.trampoline import Done, Task, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
-
-MOST_VALUES = 500_000
-"""How many values the objects and calls of one export are given at most."""
 
 Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[Value | None]]"
 """Returns the value of any expression."""
@@ -152,9 +150,9 @@ class Evaluation:
     def spend(self, values: int, at: Span) -> bool:
         """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
         before, self._values = self._values, self._values + values
-        if before <= MOST_VALUES < self._values:
-            self.report.add(problems.size.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
-        return self._values <= MOST_VALUES
+        if before <= GIVEN_VALUES < self._values:
+            self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
+        return self._values <= GIVEN_VALUES
 
     def _circle(self, name: Name, found: Definition) -> None:
         """Report a local name that needs itself, each circle once."""

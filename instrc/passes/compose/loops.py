@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
+from instrc.limits.programs import ROUNDS
 from instrc.schema.walk import rebuild
-
-MAXIMUM = 3
-"""How often a loop runs at most where its author says nothing."""
 
 
 def bound_loops(schema: Json) -> Json:
@@ -21,7 +19,7 @@ def bound_loops(schema: Json) -> Json:
         return schema
     if not {"maximum", "exclusiveMaximum", "const", "enum"}.isdisjoint(iteration):
         return schema
-    return schema | {"properties": properties | {"_iteration": iteration | {"maximum": MAXIMUM}}}
+    return schema | {"properties": properties | {"_iteration": iteration | {"maximum": ROUNDS}}}
 
 
 def bound_all_loops(schema: Json) -> Json:

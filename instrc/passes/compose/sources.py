@@ -9,10 +9,8 @@ import msgspec
 from instrc.ir.blocks import Each, Repeat, regions_of
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
+from instrc.limits.programs import FOLLOWED_PATHS
 from instrc.passes.bind.holding import numbers
-
-MOST = 60
-"""Paths that one path is followed to; what comes from more places is not looked into."""
 
 
 class Origins(msgspec.Struct):
@@ -54,7 +52,7 @@ class Sources:
             if (path, element) in seen:
                 continue
             seen.add((path, element))
-            if len(seen) > MOST:
+            if len(seen) > FOLLOWED_PATHS:
                 return Origins()
             below = self.behind(path)
             if below is None:

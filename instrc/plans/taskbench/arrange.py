@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from instrc.jsonvalue import Json
+from instrc.limits.runs import ORDERED_ARGUMENTS
 
 _ENDINGS = {
     "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),
     "audio": (".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"),
     "video": (".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"),
 }
-_MOST = 6
-"""Arguments of which all orders are tried."""
 
 
 def content_type(text: str) -> str:
@@ -31,7 +30,7 @@ def fits(kinds: Sequence[str] | None, slot: str) -> bool:
 def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
     """Return for each argument the input it belongs to: the order it is given in, unless another one fits better."""
     order = tuple(range(len(given)))
-    if len(given) > len(slots) or len(slots) > _MOST or len(slots) < 2:
+    if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
         return order
     scores = [[_score(kinds, value, slot) for slot in slots] for kinds, value in given]
     if all(scores[number][number] for number in order):

@@ -6,12 +6,11 @@ from instrc.arguments import excerpt
 from instrc.ir.bench import Bench, BenchTool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
+from instrc.limits.runs import SHOWN_REPAIR
 from instrc.plans.taskbench.records import Record
 from instrc.problems.plans import InvalidPlan, PlanProblem
 from instrc.problems.suggest import nearest, plain
 from instrc.problems.taskbench import OddArguments, RepairedPlan
-
-_SHOWN = 80
 
 
 class ToolNames:
@@ -80,7 +79,9 @@ class Draft:
 
     def repaired(self, mistake: str, place: str, before: str, after: str) -> None:
         """List a repair."""
-        self.problems.append(RepairedPlan(pointer=place, mistake=mistake, before=before[:_SHOWN], after=after[:_SHOWN]))
+        self.problems.append(
+            RepairedPlan(pointer=place, mistake=mistake, before=before[:SHOWN_REPAIR], after=after[:SHOWN_REPAIR])
+        )
 
 
 def brief(value: Json) -> str:

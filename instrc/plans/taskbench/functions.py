@@ -9,6 +9,7 @@ from instrc.arguments import excerpt, known_word, several, whole_number
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.limits.runs import SAMPLED_PLANS, SAMPLED_TASKS
 from instrc.plain_values import takes_plain_values
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
@@ -18,9 +19,6 @@ from instrc.plans.taskbench.score import Scores, score
 from instrc.plans.taskbench.tools import read_bench
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidOption
-
-_MOST = 1_000_000
-_LARGEST = 1000
 
 Tools = Bench | dict[str, Json] | list[Json]
 
@@ -54,7 +52,7 @@ def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None
     """Return sound plans over the tools; the same arguments give the same plans."""
     if shape is not None:
         known_word("shape", shape, SHAPES)
-    for option, given, least, most in (("count", count, 0, _MOST), ("largest", largest, 1, _LARGEST)):
+    for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
         if not least <= whole_number(option, given) <= most:
             wanted = f"a whole number from {least} to {most:,}"
             raise CompileError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])

@@ -6,10 +6,8 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.runs import ANTHROPIC_TOKENS
 from instrc.runtime.models.provider import Client, Provider, address, token_counts
-
-LONGEST = 8192
-"""Tokens of an answer; Anthropic wants a limit in every request."""
 
 
 class Anthropic(Provider):
@@ -28,7 +26,7 @@ class Anthropic(Provider):
         """Ask for a message."""
         answer = await client.messages.create(
             model=model,
-            max_tokens=LONGEST,
+            max_tokens=ANTHROPIC_TOKENS,
             messages=[{"role": "user", "content": message}],
             tools=[payload],
             tool_choice={"type": "tool", "name": name, "disable_parallel_tool_use": True},

@@ -18,14 +18,13 @@ from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.lifting.lift import lift
 from instrc.lifting.lifted import Call, Lifted
+from instrc.limits.runs import KEPT_LOWERINGS
 from instrc.lowering.lower import Lowering, lower
 from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.secrets import secret
 
-MOST_KEPT = 256
-"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 
@@ -99,7 +98,7 @@ class Provider(ABC):
         if kept is not None and kept[0] is request.schema:
             return kept[1]
         made = lower(Tool(request.name, request.schema), target=dialect(self.target))
-        if len(self._lowered) >= MOST_KEPT:
+        if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
         self._lowered[id(request.schema)] = (request.schema, made)  # the schema is kept, so its id is not given to another
         return made

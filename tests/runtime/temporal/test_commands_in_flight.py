@@ -57,7 +57,7 @@ class Workflow:
 def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
     made = Workflow()
     monkeypatch.setattr(port, "workflow", made)
-    monkeypatch.setattr(port, "MOST", 2)
+    monkeypatch.setattr(port, "COMMANDS_IN_FLIGHT", 2)
     return made
 
 

@@ -12,6 +12,7 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
 from instrc.jsonvalue import Json
+from instrc.limits.runs import KEPT_PLANS
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.recording import plain
 from instrc.runtime.drivers.temporal import names
@@ -22,9 +23,6 @@ from instrc.runtime.events import Sink
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.secrets import redacted
-
-_MOST = 256
-"""Plans of runs that are kept at hand."""
 
 
 class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal
@@ -110,7 +108,7 @@ class Carrying:
                 payloads = event.workflow_execution_started_event_attributes.input.payloads
                 [self._launches[digest]] = await self.client.data_converter.decode(payloads)
                 break
-            while len(self._launches) > _MOST:
+            while len(self._launches) > KEPT_PLANS:
                 self._launches.popitem(last=False)
         return self._launches[digest]
 

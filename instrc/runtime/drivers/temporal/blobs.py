@@ -13,17 +13,16 @@ from secrets import token_hex
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter, PayloadCodec
 
+from instrc.limits.runs import HISTORY_VALUE_BYTES
 from instrc.runtime.drivers.temporal.payloads import OrderedConverter
 
-LARGE = 128 * 1024
-"""Bytes; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
 _ENCODING = b"instrc/blob"
 
 
 class Blobs(PayloadCodec):
     """Keeps large payloads as files; the history has their hash."""
 
-    def __init__(self, folder: Path, large: int = LARGE) -> None:
+    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES) -> None:
         self.folder = folder
         self.large = large
 

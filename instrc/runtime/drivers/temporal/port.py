@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
 
+from instrc.limits.runs import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.documents import Came, Carried, Child, Continued, Effect, Ended, Launched
@@ -18,10 +19,6 @@ from instrc.runtime.durations import seconds
 from instrc.runtime.effects import child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Command, FireCommand, ModelCommand, Result
 
-MOST = 500
-"""Commands in flight: Temporal allows 2,000 activities at the same time, and is slow long before."""
-EVENTS = 20_000
-"""Of a history, if the server does not say when it is long; its limit is 51,200."""
 _AT_LONGEST = timedelta(days=30)
 """One attempt; that a worker is gone is known by its heartbeat."""
 _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
@@ -64,7 +61,7 @@ class TemporalPort:
             self.due.setdefault(name, workflow.time() + seconds(command["after"]))
             work.begin(self._sleep(name))
         elif name not in self.later:
-            if self.flying >= MOST or self.ending:
+            if self.flying >= COMMANDS_IN_FLIGHT or self.ending:
                 self._held.append(work)
             else:
                 work.fly()
@@ -74,7 +71,7 @@ class TemporalPort:
     def ending(self) -> bool:
         """Tell whether the history is long enough to begin a new one."""
         info = workflow.info()
-        most = self.launch.get("events") or EVENTS
+        most = self.launch.get("events") or HISTORY_EVENTS
         return info.is_continue_as_new_suggested() or info.get_current_history_length() > most
 
     @property
@@ -189,7 +186,7 @@ class TemporalPort:
 
     def release(self) -> None:
         """Begin commands that were held back, as far as there is room."""
-        while self._held and self.flying < MOST and not self.ending:
+        while self._held and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
             self._held.pop(0).fly()
 
     def withdraw(self, work: _Work) -> None:

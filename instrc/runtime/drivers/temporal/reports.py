@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
 from instrc.jsonvalue import JsonObject
+from instrc.limits.runs import REPORT_TRIES
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import trouble
@@ -20,8 +21,6 @@ from instrc.runtime.engine import Report
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import Question, Status
 
-_TRIES = 5
-"""Questions to a worker that has only just taken the run over, and was too slow."""
 _PAUSE = 0.5
 
 
@@ -81,7 +80,7 @@ class Reader:
     async def _asked(self, workflow: str) -> Standing:
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
-            for _ in range(_TRIES):
+            for _ in range(REPORT_TRIES):
                 with suppress(WorkflowQueryFailedError):
                     found: Standing = await handle.query(names.REPORT)
                     return found

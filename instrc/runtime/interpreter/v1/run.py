@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.runs import KEPT_PROGRAMS
 from instrc.runtime.interpreter.commands import Command, Complaint, Result
 from instrc.runtime.interpreter.documents import PinnedPlan, State
 from instrc.runtime.interpreter.v1 import apply as applying
@@ -15,7 +16,6 @@ from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.runtime.validation import complaints
 
-_MOST = 64
 _programs: OrderedDict[str, Program] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
 
@@ -90,6 +90,6 @@ def _program(plan: PinnedPlan) -> Program:
             for index in program.regions[number].keys[key]:
                 program.regions[number].units[index].unread |= {key}
         _programs[digest] = program
-        while len(_programs) > _MOST:
+        while len(_programs) > KEPT_PROGRAMS:
             _programs.popitem(last=False)
     return program
