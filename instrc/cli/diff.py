@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from instrc.cli.inputs import read_schema
+from instrc.cli.differences import differences_text
+from instrc.cli.inputs import read_data, read_schema
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.syntax.intake import take_in
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from instrc.comparing.schemas import Comparison
 
 _SCHEME = "aug:"
+_PROGRAM = ".aug"
+_LOCK = ".lock"
 
 
 class Shape(StrEnum):
@@ -37,7 +41,7 @@ class Shape(StrEnum):
 
 
 def command(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, aug:name:1, or a lock.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
     shape: Annotated[Shape, typer.Option("--format", help="How the differences are written.")] = Shape.TEXT,
@@ -56,40 +60,70 @@ def command(
     certain = True
     try:
         workspace = Workspace(root or (), shared or ())
-        before, after = (dict(_schemas(each, workspace, report)) for each in (old, new))
-        if not report.failed:
-            if len(before) == len(after) == 1:  # one schema each: the names of files do not count
-                before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
-            else:
-                after = _named_as(after, old, new)
-            renamed = _renamed(before, after)
-            for name in dict.fromkeys([*before, *after]):
-                if name in renamed.values():
-                    continue
-                if name in renamed:
-                    certain = False
-                    documents.append({"name": name, "export": "renamed", "from": renamed[name]})
-                    continue
-                if name not in before or name not in after:
-                    certain = certain and name not in before
-                    documents.append({"name": name, "export": "removed" if name in before else "added"})
-                    continue
-                document, sure = _compared(before[name], after[name])
-                certain = certain and sure
-                documents.append({"name": name, **document})
+        if all(each.endswith(_LOCK) for each in (old, new)):
+            documents, certain = _locks_compared(old, new, report)
+        else:
+            programs = all(each.endswith(_PROGRAM) for each in (old, new))
+            before, after = (dict(_schemas(each, workspace, report, programs=programs)) for each in (old, new))
+            if not report.failed:
+                documents, certain = _all_compared(before, after, old, new)
     except CompileError as error:
         report.take(error)
     told = report.once()
     code = verdict(told)
     if code == FINE:
         write(
-            _text(documents, old, new)
+            differences_text(documents, old, new)
             if shape is Shape.TEXT
             else f"{dumps(documents[0] if len(documents) == 1 else documents)}\n"
         )
         code = PROBLEMS if check and not certain else FINE
     show(told, problems)
     raise typer.Exit(code)
+
+
+def _locks_compared(old: str, new: str, report: Report) -> tuple[list[Json], bool]:
+    """Return what has changed between two locks, and whether nothing that was used has changed."""
+    from instrc.comparing.locks import compare_locks
+    from instrc.vibes.lock import read_lock
+
+    locks = []
+    for path in (old, new):
+        data = read_data(path, report)
+        source = None if data is None else take_in(path, data, report)
+        if source is not None:
+            locks.append(read_lock(Path(path), source.text))
+    if len(locks) != len((old, new)):
+        return [], False
+    found = compare_locks(*locks)
+    changes: list[Json] = [{"reference": each.reference, "what": each.what, "detail": each.detail} for each in found]
+    return [{"name": old, "vibes": changes}], all(each.what in ("added", "moved") for each in found)
+
+
+def _all_compared(before: dict[str, _Given], after: dict[str, _Given], old: str, new: str) -> tuple[list[Json], bool]:
+    """Return what has changed export by export, and whether it is certain that nothing breaks."""
+    if len(before) == len(after) == 1:  # one schema each: the names of files do not count
+        before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
+    else:
+        after = _named_as(after, old, new)
+    documents: list[Json] = []
+    certain = True
+    renamed = _renamed(before, after)
+    for name in dict.fromkeys([*before, *after]):
+        if name in renamed.values():
+            continue
+        if name in renamed:
+            certain = False
+            documents.append({"name": name, "export": "renamed", "from": renamed[name]})
+            continue
+        if name not in before or name not in after:
+            certain = certain and name not in before
+            documents.append({"name": name, "export": "removed" if name in before else "added"})
+            continue
+        document, sure = _compared(before[name], after[name])
+        certain = certain and sure
+        documents.append({"name": name, **document})
+    return documents, certain
 
 
 class _Given(NamedTuple):
@@ -100,15 +134,13 @@ class _Given(NamedTuple):
     process: Process | None = None
 
 
-def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[str, _Given]]:
-    """Yield the flat schemas of a file or reference by name."""
+def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool) -> Iterator[tuple[str, _Given]]:
+    """Yield the flat schemas of a file or reference by name; of two programs without the sentences about what a step reads."""
     from instrc.flattening.flatten import flatten  # as above
 
-    if path.endswith(".aug"):
-        for artefact in workspace.compile(path, OptionOverrides(hints=False), report):
-            process = _process_of(artefact)
-            shown: Emit = "result" if artefact.kind == "process" else "tool"
-            yield artefact.name, _Given(artefact.kind, artefact.documents[shown], process)
+    if path.endswith(_PROGRAM):
+        for artefact in workspace.compile(path, OptionOverrides(hints=not programs), report):
+            yield artefact.name, _of_artefact(artefact)
         return
     if path.startswith(_SCHEME):
         registry = workspace.registry("-")
@@ -118,16 +150,21 @@ def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[
     given = read_schema(path, registry, report)
     if given is not None:
         process = Process.find(given.value)
+        if process is not None:  # as a program is compared: by what it gives
+            yield from ((path, _of_artefact(each)) for each in workspace.compile(path, OptionOverrides(), report))
+            return
         flat = flatten(given.value, registry.documents, base=given.base, nullable=True, report=report, locate=given.locate)
-        yield path, _Given("schema" if process is None else "process", flat, process)
+        yield path, _Given("schema", flat)
 
 
 def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
-    """Return what has changed as JSON, and whether it is certain that nothing breaks."""
+    """Return what has changed as JSON, of two kinds in their results, and whether it is certain that nothing breaks."""
     from instrc.comparing.schemas import compare  # brings the algebra
+    from instrc.flattening.strip import strip
 
-    if was.kind != now.kind:
-        return {"kind": {"old": was.kind, "new": now.kind}}, False
+    if was.kind != now.kind and {was.kind, now.kind} != {"tool", "schema"}:
+        given = compare(*(strip(each.schema, {"all"}) for each in (was, now)))
+        return {"kind": {"old": was.kind, "new": now.kind}, **_document(given)}, False
     found = compare(was.schema, now.schema)
     document, certain = _document(found), found.writers == found.readers == "yes"
     if was.process is not None and now.process is not None:
@@ -137,6 +174,12 @@ def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
         certain = certain and cut.start.verdict == cut.serve.verdict == "yes"
         document["process"] = _cut_changes(cut)
     return document, certain
+
+
+def _of_artefact(artefact: Artefact) -> _Given:
+    """Return an export as it is compared: a tool by what is filled in, a process by what it gives."""
+    shown: Emit = "result" if artefact.kind == "process" else "tool"
+    return _Given(artefact.kind, artefact.documents[shown], _process_of(artefact))
 
 
 def _process_of(artefact: Artefact) -> Process | None:
@@ -195,74 +238,3 @@ def _cut_changes(found: CutComparison) -> dict[str, Json]:
         "spared": list(found.spared),
         **{name: {"verdict": claim.verdict, **({"why": claim.why} if claim.why else {})} for name, claim in claims.items()},
     }
-
-
-_WRITERS = {
-    "yes": "safe: all that was accepted still is",
-    "no": "breaks: this was accepted and is refused now:",
-    "unknown": "unknown: it could not be decided whether all that was accepted still is",
-}
-_READERS = {
-    "yes": "safe: nothing comes that could not come before",
-    "no": "breaks: this comes now and could not come before:",
-    "unknown": "unknown: it could not be decided whether anything new can come",
-}
-
-
-def _text(documents: list[Json], old: str, new: str) -> str:
-    kinds = {"call": "a direct call", "process": "a process", "tool": "a tool", "schema": "a schema"}
-    lines = [f"{old} → {new}"]
-    for document in map(as_object, documents):
-        if len(documents) > 1:
-            lines.append(f"{document['name']}:")
-        if "export" in document:
-            lines.append(
-                f"  the export was {document['export']}" + (f" (from `{document['from']}`)" if "from" in document else "")
-            )
-            continue
-        if "kind" in document:
-            kind = as_object(document["kind"])
-            lines.append(f"  it was {kinds[as_text(kind['old'])]} and is {kinds[as_text(kind['new'])]}")
-            continue
-        for change in map(as_object, as_array(document["changes"])):
-            detail = f" ({change['detail']})" if change["detail"] else ""
-            lines.append(f"  {change['pointer'] or '/'}  {change['what']}{detail}")
-        if not document["changes"]:
-            lines.append("  nothing has changed")
-        for who, words, key, shown in (
-            ("who writes by the old schema", _WRITERS, "old_instances_accepted", "refused"),
-            ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
-        ):
-            instance = f" {dumps(document[shown], indent=False)}" if shown in document else ""
-            lines.append(f"  {who}: {words[as_text(document[key])]}{instance}")
-        if "process" in document:
-            lines += _cut_lines(as_object(document["process"]))
-    return "\n".join(lines) + "\n"
-
-
-_CLAIMS = {
-    "old_starts_accepted": (
-        "who starts the process",
-        {"yes": "safe: what started it still does", "no": "breaks", "unknown": "unknown"},
-    ),
-    "old_services_suffice": (
-        "who serves the process",
-        {"yes": "safe: no activity and no person gets or gives anything else", "no": "breaks", "unknown": "unknown"},
-    ),
-}
-
-
-def _cut_lines(cut: JsonObject) -> Iterator[str]:
-    yield "  steps, contexts and blocks:"
-    for change in map(as_object, as_array(cut["changes"])):
-        detail = f" ({change['detail']})" if change["detail"] else ""
-        yield f"    {change['at']}  {change['what']}{detail}"
-    if not cut["changes"]:
-        yield "    nothing has changed"
-    for key, words in (("needed", "needed anew"), ("spared", "no longer needed")):
-        if cut[key]:
-            yield f"    {words}: {', '.join(as_texts(cut[key]))}"
-    for key, (who, verdicts) in _CLAIMS.items():
-        claim = as_object(cut[key])
-        why = f": {claim['why']}" if "why" in claim else ""
-        yield f"  {who}: {verdicts[as_text(claim['verdict'])]}{why}"

@@ -122,3 +122,58 @@ def test_what_differs_deeper_than_is_looked_is_a_change_too() -> None:
         old, new = obj([], a=old), obj([], a=new)
     (change,) = compare(old, new).changes
     assert (change.pointer.count("/"), change.what, change.detail) == (60, "changed", "what is deeper")
+
+
+def project(folder: Path) -> None:
+    """Write two programs that share their vibes."""
+    (folder / "schemas" / "draft.vibe.json").write_text(json.dumps(obj(["text"], text={**TEXT, "maxLength": 900})))
+    (folder / "schemas" / "approve_User.vibe.json").write_text(json.dumps(obj(["yes"], yes={"type": "boolean"})))
+    (folder / "tool.aug").write_text("Draft(prompt)")
+    (folder / "process.aug").write_text("Draft(prompt) | Approve_User")
+
+
+def test_a_tool_and_a_process_are_compared_by_their_results(instrc: Instrc, folder: Path) -> None:
+    project(folder)
+    shown = instrc("diff", "process.aug", "tool.aug").out
+    assert "it was a process and is a tool; its result:\n" in shown
+    assert "/step2_approve  removed\n" in shown
+    assert "who writes" not in shown
+    assert instrc("diff", "process.aug", "tool.aug", "--check").code == 1
+
+
+@pytest.mark.parametrize(("program", "artefact"), [("tool", "tool"), ("process", "process")])
+def test_a_program_and_its_own_artefact_do_not_differ(instrc: Instrc, folder: Path, program: str, artefact: str) -> None:
+    project(folder)
+    instrc("compile", f"{program}.aug", "-o", "out")
+    (written,) = (folder / "out").glob(f"*.{artefact}.json")
+    for pair in ([str(written), f"{program}.aug"], [f"{program}.aug", str(written)]):
+        done = instrc("diff", *pair, "--check")
+        assert (done.code, "nothing has changed" in done.out) == (0, True), done.out
+
+
+def test_long_examples_are_shortened_for_people_and_whole_for_programs(instrc: Instrc, folder: Path) -> None:
+    for name, most in (("old", 900), ("new", 100)):
+        (folder / f"{name}.vibe.json").write_text(json.dumps(obj(["text"], text={**TEXT, "maxLength": most})))
+    shown = instrc("diff", "old.vibe.json", "new.vibe.json").out
+    assert '…" (900 characters)}' in shown
+    assert max(map(len, shown.splitlines())) < 200
+    whole = json.loads(instrc("diff", "old.vibe.json", "new.vibe.json", "--format", "json").out)
+    assert len(whole["refused"]["text"]) == 900
+
+
+def test_two_locks_are_compared_reference_by_reference(instrc: Instrc, folder: Path) -> None:
+    project(folder)
+    assert instrc("lock").code == 0
+    (folder / "aug.lock").rename(folder / "old.lock")
+    (folder / "schemas" / "draft.vibe.json").rename(folder / "schemas" / "draft@2.vibe.json")
+    (folder / "schemas" / "approve_User.vibe.json").write_text("{}")
+    (folder / "schemas" / "other.vibe.json").write_text("{}")
+    (folder / "other.aug").write_text("Other(prompt)")
+    assert instrc("lock").code == 0
+    done = instrc("diff", "old.lock", "aug.lock", "--check")
+    assert done.code == 1
+    assert done.out == (
+        "old.lock → aug.lock\n  aug:approve_User  changed (schemas/approve_User.vibe.json)\n"
+        "  aug:draft  version (none → 2)\n  aug:other  added\n"
+    )
+    assert instrc("diff", "old.lock", "old.lock", "--check") == (0, "old.lock → old.lock\n  nothing has changed\n", "")
