@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from instrc.flattening.conjunction import Finalization, Merging
-from instrc.flattening.residual import ResidualAllOf
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.schema.laws import unique
 from instrc.schema.members import mapping
@@ -27,6 +26,8 @@ def finalize(frame: Merging, todo: Finalization) -> Json:
     for keyword, others in todo.apart.items():
         if not others:
             continue
+        from instrc.flattening.residual import ResidualAllOf  # few schemas keep anything apart
+
         residue = ResidualAllOf(
             out, keyword, others, unseen_properties=not todo.watched_properties, unseen_items=not todo.watched_items
         )

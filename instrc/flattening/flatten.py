@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, overload
 from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import Options, too_large
-from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.plain_values import takes_plain_values
@@ -128,10 +127,12 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: 
         flattener.shared or flattener.store.aliased or flattener.store.count + flattener.frames > limit
     ):
         return result  # each part is there once
-    written = sizes(result)[id(result)]
+    from instrc.flattening import sharing  # few schemas repeat parts
+
+    written = sharing.sizes(result)[id(result)]
     if written > max(SHARED_FROM, SHARED_FROM_TIMES * count) and flattener.options.share:
-        result = share(result, flattener.note_copy)
-        written = sizes(result)[id(result)]
+        result = sharing.share(result, flattener.note_copy)
+        written = sharing.sizes(result)[id(result)]
     if written > limit:
         raise too_large(limit)
     return result

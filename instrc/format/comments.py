@@ -48,6 +48,9 @@ def surroundings(tree: Tree) -> tuple[dict[int, Surroundings], tuple[Comment, ..
 
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: Surroundings, here: Surroundings) -> None:
     """Give the comments between two words to the one or the other."""
+    if len(gap) == 1 and gap[0].kind == "space":  # as between most
+        here.blank = _line_ends(gap[0].text) > 1
+        return
     same_line = last is not None
     lines = 0
     for number, trivia in enumerate(gap):

@@ -54,6 +54,8 @@ class Item(Struct, frozen=True, gc=False):
     @property
     def inner(self) -> Doc:
         """The document with the comments directly before it."""
+        if not self.lead:
+            return self.doc
         return (*(f"{comment.text} " for comment in self.lead[len(self.above) :]), self.doc)
 
     @property

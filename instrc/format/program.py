@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from instrc.collector import paused_collector
 from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
 from instrc.format.comments import Comment, Surroundings, surroundings
 from instrc.format.lists import Item, bracketed, line_end, lines_above
@@ -34,7 +35,8 @@ _BLOCKS = frozenset({"when", "when_chain", "each", "do", "attempt", "rounds", "r
 
 def format_program(source: Source) -> str:
     """Return the canonical text of a source; it must be a program."""
-    return format_tree(read_tree(source))
+    with paused_collector():
+        return format_tree(read_tree(source))
 
 
 def format_tree(tree: Tree) -> str:
@@ -88,7 +90,8 @@ def _row(rule: str, parts: Sequence[Made]) -> Made:
     """Put parts side by side; comments between them go above all."""
     if len(parts) == 1 and rule not in _BLOCKS:
         part = without_brackets(parts[0], None if rule in _WHOLE else _CLOSED)
-        return Made(rule, replace(part.item, closed=part.item.closed and rule == "anonymous"), blocks=part.blocks)
+        item = replace(part.item, closed=False) if part.item.closed and rule != "anonymous" else part.item
+        return Made(rule, item, blocks=part.blocks)
     if rule in _BLOCKS:
         parts = with_comments_of_else(parts)
     if rule in _WHOLE:
@@ -154,13 +157,18 @@ def _items(parts: Sequence[Made], separators: frozenset[str]) -> tuple[list[Item
     for part in inner:
         if part.kind not in separators:
             bare = without_brackets(part).item
-            items.append(replace(bare, lead=waiting + bare.lead).behind(()))
+            items.append(_behind(waiting, bare))
             waiting = ()
         else:
             waiting += part.item.lead
             if items:
                 items[-1] = items[-1].behind(part.item.trail)
     return items, waiting + closing.item.lead
+
+
+def _behind(comments: tuple[Comment, ...], item: Item) -> Item:
+    """Return an item with comments that were written before its separator."""
+    return (replace(item, lead=comments + item.lead) if comments else item).behind(())
 
 
 _SEPARATORS = frozenset({"COMMA"})
@@ -193,7 +201,7 @@ def _call(parts: Sequence[Made]) -> Made:
         hard = items[0].hard
     else:
         doc, hard = bracketed("(", items, behind, ")", spaced=False)
-    lead = comments_beside([callee, replace(opening, item=replace(opening.item, trail=()))])[0]
+    lead, _ = comments_beside([callee, opening])
     item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
     return Made("call", item, blocks=any(part.blocks for part in inner))
 
@@ -210,7 +218,7 @@ def _pipe(parts: Sequence[Made]) -> Made:
             waiting = (*part.item.lead, *part.item.trail)
         else:
             item = without_brackets(part, _CLOSED).item
-            stages.append(replace(item, lead=waiting + item.lead).behind(()))
+            stages.append(_behind(waiting, item))
             waiting = ()
     first, *rest = stages
     lead, trail = first.lead, stages[-1].trail

@@ -181,10 +181,15 @@ def _between(leaves: list[Leaf]) -> list[Node]:
 
 
 def _trivia(text: str) -> tuple[Trivia, ...]:
-    if not text:
-        return ()
+    usual = _USUAL.get(text)
+    if usual is not None:
+        return usual
     if text.isspace():
         return (Trivia("space", text),)
     return tuple(
         Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
     )
+
+
+_USUAL: dict[str, tuple[Trivia, ...]] = {"": ()} | {space: (Trivia("space", space),) for space in (" ", "\n", "\n  ")}
+"""What stands between most words, made once."""
