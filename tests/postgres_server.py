@@ -53,11 +53,11 @@ class Database:
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait()
 
-    def fresh(self, like: str = "template1") -> str:
+    def fresh(self, like: str = "template1", how: str = "") -> str:
         """Return the URL of a new database, a copy of another one."""
         name = f"runs_{token_hex(4)}"
         with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}" {how}'.encode())
         return f"{self.address}/{name}"
 
 

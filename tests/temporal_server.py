@@ -28,6 +28,7 @@ class Server:
     """`address`, `temporal`, `java` or `local`."""
     command: list[str] | None = None
     process: subprocess.Popen[bytes] | None = None
+    environment: dict[str, str] | None = None
 
     def kill(self) -> None:
         assert self.process is not None
@@ -36,7 +37,7 @@ class Server:
 
     def begin(self) -> None:
         assert self.command is not None
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
         deadline = time.monotonic() + 60
         while not asyncio.run(answers(self.address)):
             assert self.process.poll() is None, "the server has ended"
@@ -88,7 +89,8 @@ def _binary(folder: Path) -> Server | None:
         return None
     port = free_port()
     command = [found, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port), "--log-level", "error"]
-    return Server(f"127.0.0.1:{port}", "temporal", [*command, "--db-filename", str(folder / "temporal.db")])
+    home = {**os.environ, "HOME": str(folder)}  # it looks for its settings there, and refuses a home that cannot be read
+    return Server(f"127.0.0.1:{port}", "temporal", [*command, "--db-filename", str(folder / "temporal.db")], environment=home)
 
 
 def _java() -> Server | None:

@@ -10,7 +10,7 @@ import pytest
 from postgres_server import Database, postgres
 
 import instrc
-from instrc.jsontext import loads
+from instrc.jsontext import dumps, loads
 
 PROGRAM = """
 const answer = prompt | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },
@@ -34,6 +34,18 @@ def test_commands_find_a_store_by_its_url(tmp_path: Path, postgres_server: Datab
     done = said(tmp_path, *line)
     assert loads(done.stdout)["status"] == "done", done.stderr
     assert "no-such-question" in said(tmp_path, *line).stderr
+
+
+def test_a_database_without_an_encoding_keeps_every_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_server: Database
+) -> None:
+    """Such are the databases of a server that was set up where the language is `C`."""
+    monkeypatch.chdir(tmp_path)
+    url = postgres_server.fresh("template0", "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+    run = instrc.run(PROGRAM, "Напиши 🙂", model="sample", engine="durable", store=url, id="one")
+    assert "Напиши 🙂" in dumps(run.questions[0].show)
+    assert run.answer("approve", {"decision": "Approve"}).status == "done"
+    instrc.close_stores()
 
 
 def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(

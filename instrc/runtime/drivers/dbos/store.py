@@ -67,7 +67,8 @@ def location_of(store: Path | str | None) -> StoreLocation:
 def open_engine(location: StoreLocation) -> sa.Engine:
     """Return the engine of a store, with the settings without which runs are lost or blocked."""
     if not location.is_file:
-        return sa.create_engine(location.url, pool_size=20, pool_pre_ping=True)
+        said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
+        return sa.create_engine(location.url, pool_size=20, pool_pre_ping=True, connect_args=said)
     with trouble(location):
         location.folder.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(location.url, pool_size=10, connect_args={"check_same_thread": False})
