@@ -110,11 +110,13 @@ def test_a_version_that_is_never_used_is_told(project: Any) -> None:
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 DATA = st.recursive(
-    st.one_of(st.integers(-9, 9), st.booleans(), st.none(), KEYS), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)
+    st.one_of(st.integers(-9, 9), st.booleans(), st.none(), KEYS),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=15,
 )
 
 
-@given(st.dictionaries(KEYS, DATA, min_size=1))
+@given(st.dictionaries(KEYS, DATA, min_size=1, max_size=6))
 def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
     text = "// before\n@ " + json.dumps(data, ensure_ascii=True, indent=1)
     span = replace(Source("it.aug", text).whole(), end=len(text))

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-import pytest
 from editors import Editor, Scenario, Watch
 from lsprotocol import types
 
@@ -191,25 +190,26 @@ def test_an_instruction_is_renamed_in_all_files(talk: Talk, folder: Path) -> Non
     assert instrc.check(folder) == instrc.check(folder / "schemas") == ()
 
 
-@pytest.mark.parametrize(
-    ("before", "wanted"),
-    [
-        ("const people = Identify(prompt);\nDraft(people.", {"organizer", "attendees"}),
-        ("Identify(prompt).", {"organizer", "attendees"}),
-        ("Draft({ ", {"text"}),
-        ("", {"Draft", "Send_Activity", "prompt", "when", "each"}),
-        ("const people = Identify(prompt);\nDraft(", {"people", "prompt", "text"}),
-        ("aug:ma", {"aug:mail/note"}),
-        ("const p = Identify(prompt);\neach who in p.attendees { Draft(", {"who", "p"}),
-    ],
-)
-def test_what_can_be_typed(talk: Talk, before: str, wanted: set[str]) -> None:
+TYPED: list[tuple[str, set[str]]] = [
+    ("const people = Identify(prompt);\nDraft(people.", {"organizer", "attendees"}),
+    ("Identify(prompt).", {"organizer", "attendees"}),
+    ("Draft({ ", {"text"}),
+    ("", {"Draft", "Send_Activity", "prompt", "when", "each"}),
+    ("const people = Identify(prompt);\nDraft(", {"people", "prompt", "text"}),
+    ("aug:ma", {"aug:mail/note"}),
+    ("const p = Identify(prompt);\neach who in p.attendees { Draft(", {"who", "p"}),
+]
+
+
+def test_what_can_be_typed(talk: Talk) -> None:
     async def scenario(editor: Editor) -> None:
-        await editor.open("a.aug", before)
-        end = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
-        items = await editor.text_document_completion_async(types.CompletionParams(editor.document("a.aug"), end))
-        assert isinstance(items, list)
-        assert wanted <= {item.label for item in items}
+        for number, (before, wanted) in enumerate(TYPED):
+            await editor.open(f"{number}.aug", before)
+            end = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+            where = types.CompletionParams(editor.document(f"{number}.aug"), end)
+            items = await editor.text_document_completion_async(where)
+            assert isinstance(items, list), before
+            assert wanted <= {item.label for item in items}, before
 
     talk(scenario)
 
@@ -277,19 +277,18 @@ def test_a_byte_order_mark_is_no_mistake_and_has_its_place(talk: Talk) -> None:
     talk(scenario)
 
 
-@pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85", "\r"])
-def test_lines_of_an_edit_end_where_the_protocol_says(talk: Talk, sign: str) -> None:
+def test_lines_of_an_edit_end_where_the_protocol_says(talk: Talk) -> None:
     """Only CR and LF end a line, and a position behind the end of a line is the end of it."""
-    text = f"// a{sign}b\nconst a = Draft(prompt);\n"
-    line = 2 if sign == "\r" else 1
 
     async def scenario(editor: Editor) -> None:
-        await editor.open("a.aug", text)
-        behind = types.Position(line, 1000)
-        name = types.Range(types.Position(line, 6), types.Position(line, 7))
-        editor.edit("a.aug", (name, "b"), (types.Range(behind, behind), "x"))
-        symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(editor.document("a.aug")))
-        assert [(each.name, each.selection_range.start.line) for each in symbols or ()] == [("b", line)]
+        for number, sign in enumerate(("\u2028", "\x0c", "\x85", "\r")):
+            file, line = f"{number}.aug", 2 if sign == "\r" else 1
+            await editor.open(file, f"// a{sign}b\nconst a = Draft(prompt);\n")
+            behind = types.Position(line, 1000)
+            name = types.Range(types.Position(line, 6), types.Position(line, 7))
+            editor.edit(file, (name, "b"), (types.Range(behind, behind), "x"))
+            symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(editor.document(file)))
+            assert [(each.name, each.selection_range.start.line) for each in symbols or ()] == [("b", line)], repr(sign)
 
     talk(scenario)
 

@@ -486,13 +486,14 @@ def test_nothing_is_raised_by_any_tools(bench: Any) -> None:
     instrc.import_tools("taskbench", bench)
 
 
-def test_seventeen_thousand_plans_are_planned_checked_and_scored_in_seconds() -> None:
+@pytest.mark.parametrize("count", [3_400, pytest.param(17_000, marks=pytest.mark.slow)])
+def test_a_thousand_plans_are_planned_checked_and_scored_in_a_second(count: int) -> None:
     start = time.process_time()
-    records = [{**PLANS[number % len(PLANS)], "id": str(number)} for number in range(17_000)]
+    records = [{**PLANS[number % len(PLANS)], "id": str(number)} for number in range(count)]
     read = [instrc.import_plan(record, HUGGING) for record in records]
     scores = instrc.score_plans(records, records, HUGGING)
-    assert time.process_time() - start < 10  # about 4 on an idle machine
-    assert len(read) == scores.overall.requests == 17_000
+    assert time.process_time() - start < count / 1_000  # a quarter of that on an idle machine
+    assert len(read) == scores.overall.requests == count
 
 
 @pytest.mark.parametrize(
