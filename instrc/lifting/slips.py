@@ -125,10 +125,15 @@ def _ways(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:
         one = value is not None and not isinstance(value, list) and not (isinstance(value, str) and _SEVERAL.search(value))
         if "array" in leaf.types and leaf.items and one:
             yield path, "listed", ""
-        elif "array" not in leaf.types and isinstance(value, list) and len(value) == 1:
+        elif "array" not in leaf.types and isinstance(value, list) and len(value) == 1 and _is_alone(value[0], leaf):
             yield path, "unlisted", ""
     if isinstance(value, int) and not isinstance(value, bool) and str(value) in leaf.listed:
         yield path, "as-text", ""
+
+
+def _is_alone(item: Json, leaf: Leaf) -> bool:
+    """Return whether the only item of a list may be the value itself: an object with unknown keys may be an entry of a map."""
+    return not isinstance(item, dict) or (bool(item) and set(map(_spelt, item)) <= set(map(_spelt, leaf.keys)))
 
 
 def _keys(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:

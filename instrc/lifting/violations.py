@@ -32,7 +32,7 @@ class Leaf(NamedTuple):
     types: tuple[str, ...] = ()
     """The types that a value may have there, where it has another one."""
     keys: frozenset[str] = frozenset()
-    """The keys that the schema declares there, where keys are missing or too many."""
+    """The keys that the schema declares there, where keys are missing or too many, or an object stands alone in a list."""
     items: bool = False
     """Whether the schema says of what lists may be there."""
 
@@ -59,6 +59,11 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
 
 
+def _alone(instance: object) -> object:
+    """Return the only item of a list, anything else as it is."""
+    return instance[0] if isinstance(instance, list) and len(instance) == 1 else instance
+
+
 def _keys(schema: object) -> frozenset[str]:
     """Return the keys that a schema declares."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -76,7 +81,7 @@ def _cost(error: ValidationError, leaves: list[Leaf], *, certain: bool) -> int:
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
         listed = _texts(words)
         types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
-        keys = _keys(error.schema) if isinstance(error.instance, dict) else frozenset()
+        keys = _keys(error.schema) if isinstance(_alone(error.instance), dict) else frozenset()
         items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
         instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
         leaves.append(Leaf(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))

@@ -191,6 +191,11 @@ SLIPS: dict[str, tuple[Any, Any, list[tuple[str, ...]]]] = {
     "one number for a list": ({"counts": 5}, {"counts": [5]}, [("/counts", "listed")]),
     "a list for one": ({"note": ["x"]}, {"note": "x"}, [("/note", "unlisted")]),
     "an object in a list": ({"options": [{"deep": True}]}, {"options": {"deep": True}}, [("/options", "unlisted")]),
+    "an object in a list, with its keys in snake case": (
+        {"options": [{"deep": True, "max_items": 1}]},
+        {"options": {"deep": True, "maxItems": 1}},
+        [("/options", "unlisted"), ("/options/maxItems", "key", "max_items")],
+    ),
     "a list as Python prints it": ({"tags": "['a', 'b']"}, {"tags": ["a", "b"]}, [("/tags", "text-read")]),
     "an object as Python prints it": ({"options": "{'deep': True}"}, {"options": {"deep": True}}, [("/options", "text-read")]),
     "a word of a table": ({"loud": "TRUE"}, {"loud": True}, [("/loud", "text-read")]),
@@ -259,6 +264,13 @@ def test_other_keys_of_an_open_object_are_kept() -> None:
     schema = {"type": "object", "properties": {"maxItems": {"type": "integer"}}}
     lifted = lift(called({"max_items": 1}), lower(schema, "anthropic").map)
     assert (lifted.value, lifted.call.mended) == ({"max_items": 1}, ())
+
+
+@pytest.mark.parametrize("entry", [{"name": "a", "value": "b"}, {}])
+def test_an_entry_of_an_open_object_is_not_the_object(entry: Any) -> None:
+    schema = {"type": "object", "properties": {"labels": {"type": "object"}}}
+    lifted = lift(called({"labels": [entry]}), lower(schema, "anthropic").map)
+    assert (lifted.status, lifted.value, lifted.call.mended) == ("invalid", {"labels": [entry]}, ())
 
 
 def test_slips_in_an_alternative_are_repaired() -> None:
