@@ -57,7 +57,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
         (metadata,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
         text = archive.read(metadata).decode()
         (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
-        assert "instrc = instrc.cli:main" in archive.read(points).decode()
+        assert "instrc = instrc.__main__:main" in archive.read(points).decode()
     assert "Requires-Python: >=3.11" in text
     assert "License-Expression: MIT" in text
 

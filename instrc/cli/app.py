@@ -53,6 +53,10 @@ COMMANDS = {
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
+    if arguments and arguments[0].endswith((".aug", ".vibe.json")):
+        tell(f"error: a command is missing before the file: for instance `instrc compile {arguments[0]}`\n")
+        return 2
+    arguments = _as_options(arguments)
     program = typer.main.get_command(_app(arguments))
     spare_pydantic(program)
     with _own_output(arguments):
@@ -67,6 +71,19 @@ def run(arguments: list[str]) -> int:
             _tell_what(shown)
             code = getattr(error, "exit_code", 2)
     return code if isinstance(code, int) else 0
+
+
+def _as_options(arguments: list[str]) -> list[str]:
+    """Return a command line in which `help`, `help compile` and `version` are written as options."""
+    match arguments:
+        case ["help", name] if name in COMMANDS:
+            return [name, "--help"]
+        case ["help"]:
+            return ["--help"]
+        case ["version" | "-v"]:
+            return ["--version"]
+        case _:
+            return arguments
 
 
 @contextmanager

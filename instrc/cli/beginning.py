@@ -25,10 +25,13 @@ def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
     return found
 
 
-def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = ()) -> int:
-    """Write all files or none, say so, and return the exit code; one that is there already is a problem."""
+def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = (), way_out: str = "") -> int:
+    """Write all files or none, say so, and return the exit code; one that is there already is a problem.
+
+    `way_out` says what to do then.
+    """
     found: list[Problem] = [
-        problems.rim.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix())
+        problems.rim.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix(), way_out=way_out)
         for path in files
         if path not in replacing and os.path.lexists(path)
     ]

@@ -13,6 +13,7 @@ import typer
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
+from instrc.lint.settings_names import idle_entries
 from instrc.problems.problem import CompileError
 from instrc.version import __version__
 from instrc.vibes.context import ProjectContext
@@ -52,6 +53,7 @@ def command(root: Roots = None, shared: Shared = None) -> None:
         count = sum(1 for _ in each.uris())
         state = "" if each.path.is_dir() else ", but it is no folder"
         write(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
+    show(tuple(idle_entries(settings, registry)), Format.TEXT)
     write(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
     for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
         write(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")

@@ -13,7 +13,7 @@ from instrc.cli.options import ProblemFormat, Strict
 from instrc.cli.show import FINE, Format, say_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.importers.catalogue import KINDS
-from instrc.jsontext import dumps
+from instrc.jsontext import dumps, loads
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import plain
 from instrc.regular import read_regular
@@ -34,12 +34,13 @@ class Results(StrEnum):
 def command(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What the source is: {', '.join(KINDS)}.")],
     source: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="SOURCE",
+            show_default=False,
             help="A JSON file, or -; for pydantic and smolagents also module:Name or file.py:Name, which is run.",
         ),
-    ],
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
     ] = None,
@@ -54,6 +55,8 @@ def command(
 
     openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
     """
+    if source is None:
+        raise typer.BadParameter(_without_source(kind))
     from instrc.importing import import_tools  # the help of all commands does without it
 
     imported = import_tools(kind, source, results=results.value)
@@ -72,6 +75,27 @@ def command(
         code = verdict(unwritten)
     show(problems, shape)
     raise typer.Exit(code)
+
+
+def _without_source(kind: str) -> str:
+    """Say what is missing where one argument is given: mostly it is the source, and its kind is missing."""
+    if kind in KINDS:
+        return f"the source is missing: `instrc import {kind} FILE`"
+    from instrc.lint.foreign import foreign  # for this mistake only
+
+    try:
+        document = loads(read_regular(kind, SEEN))
+    except (OSError, ValueError):
+        document = None
+    found = foreign(document[0] if isinstance(document, list) and document else document, kind)
+    known = found.importer if found is not None and found.importer is not None else None
+    return f"the kind of the source is missing: `instrc import {known or 'KIND'} {kind}`" + (
+        "" if known else f", where KIND is one of {', '.join(KINDS)}"
+    )
+
+
+SEEN = 1 << 20
+"""Bytes of a file that are looked at to tell what it is."""
 
 
 def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:

@@ -33,7 +33,8 @@ def command(
         else:
             files[path] = joined
             replaced.append(path)
-    code = write_new(files, shape, replacing=replaced)
+    way_out = "the project is there already: `instrc new instruction NAME` adds an instruction to it"
+    code = write_new(files, shape, replacing=replaced, way_out=way_out)
     if code == FINE and shape is Format.TEXT:
         for path in kept:
             if path not in replaced:

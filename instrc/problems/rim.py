@@ -38,7 +38,12 @@ class UnreadableFile(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.reason == A_FOLDER:
+            return "name the files in it; `instrc check` takes folders"
         return did_you_mean(self.nearest)
+
+
+A_FOLDER = "it is a folder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +93,18 @@ class FileExists(Problem):
     name: ClassVar[str] = "file-exists"
 
     path: str
+    way_out: str = ""
+    """What to do instead, where that is known."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"`{self.path}` exists already"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return self.way_out or "choose another name, or remove the file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

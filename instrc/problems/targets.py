@@ -7,6 +7,22 @@ from typing import ClassVar
 
 from instrc.problems.problem import Problem, Severity
 
+_MODELS = {
+    "anthropic": ("claude", "sonnet", "opus", "haiku"),
+    "openai": ("gpt", "chatgpt", "o1", "o3", "o4", "azure", "codex"),
+    "gemini": ("google", "vertex", "gemma", "palm"),
+    "bedrock": ("aws", "amazon", "nova"),
+    "mistral": ("mixtral", "codestral", "ministral"),
+    "gigachat": ("sber", "giga"),
+    "ollama": ("llama", "qwen", "deepseek", "phi"),
+}
+"""The beginnings of names of models and companies, by the target that is theirs."""
+
+
+def _target_of(name: str) -> str:
+    """Return the target of a model or a company; nothing for what is not known."""
+    return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTarget(Problem):
@@ -38,8 +54,12 @@ class UnknownTarget(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if "," in self.target or " " in self.target:
+            return "name one target; run the command once for each"
         if self.nearest:
             return "did you mean " + " or ".join(f"`{name}`" for name in self.nearest) + "?"
+        if (target := _target_of(self.target)) in self.known:
+            return f"did you mean `{target}`?"
         return "the targets are " + ", ".join(self.known)
 
 
