@@ -133,7 +133,7 @@ def _ways(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:
 
 def _is_alone(item: Json, leaf: Leaf) -> bool:
     """Return whether the only item of a list may be the value itself: an object with unknown keys may be an entry of a map."""
-    return not isinstance(item, dict) or (bool(item) and set(map(_spelt, item)) <= set(map(_spelt, leaf.keys)))
+    return not isinstance(item, dict) or (bool(item) and item.keys() <= leaf.keys)
 
 
 def _keys(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:

@@ -191,11 +191,6 @@ SLIPS: dict[str, tuple[Any, Any, list[tuple[str, ...]]]] = {
     "one number for a list": ({"counts": 5}, {"counts": [5]}, [("/counts", "listed")]),
     "a list for one": ({"note": ["x"]}, {"note": "x"}, [("/note", "unlisted")]),
     "an object in a list": ({"options": [{"deep": True}]}, {"options": {"deep": True}}, [("/options", "unlisted")]),
-    "an object in a list, with its keys in snake case": (
-        {"options": [{"deep": True, "max_items": 1}]},
-        {"options": {"deep": True, "maxItems": 1}},
-        [("/options", "unlisted"), ("/options/maxItems", "key", "max_items")],
-    ),
     "a list as Python prints it": ({"tags": "['a', 'b']"}, {"tags": ["a", "b"]}, [("/tags", "text-read")]),
     "an object as Python prints it": ({"options": "{'deep': True}"}, {"options": {"deep": True}}, [("/options", "text-read")]),
     "a word of a table": ({"loud": "TRUE"}, {"loud": True}, [("/loud", "text-read")]),
