@@ -36,11 +36,7 @@ class Finalization(Struct, eq=False, gc=False):
     """Whether `not` has been put together here."""
     watched_properties: bool = False
     watched_items: bool = False
-    """Whether an `unevaluated…` looks at what is marked as evaluated here."""
-    refold: bool = False
-    """Whether the schema has to be folded again, since something has turned out to hold always."""
-    refused: tuple[str, ...] = ()
-    """The keywords of a group of which nothing is left."""
+    """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
     shares: bool = False
     """Whether some schema may now stand in several places."""
     may_simplify: bool = False
@@ -51,12 +47,22 @@ class Finalization(Struct, eq=False, gc=False):
     """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
     units: JsonArray = field(default_factory=list)
     """Schemas that must stay branches."""
-    to_fold: list[JsonObject] = field(default_factory=list)
-    """Schemas made on the way that are to be folded then."""
 
     def anything(self) -> bool:
         """Tell whether more is left to do than to look at the result."""
-        return bool(self.apart or self.units or self.new_not or self.refold or self.may_close)
+        return bool(self.apart or self.units or self.new_not or self.may_close)
+
+
+class Finalized(Struct, frozen=True, eq=False, gc=False):
+    """A merged schema whose parts are done; `False` if nothing satisfies it."""
+
+    schema: Json
+    refused: tuple[str, ...] = ()
+    """The keywords of a group of which nothing is left."""
+    to_fold: tuple[JsonObject, ...] = ()
+    """Schemas made on the way that are to be folded."""
+    refold: bool = False
+    """Whether the schema has to be folded again, since something has turned out to hold always."""
 
 
 class Pending(Struct, frozen=True, eq=False, gc=False):

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Finalization, Merging
+from instrc.flattening.conjunction import Finalization, Finalized, Merging
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.schema.laws import unique
 from instrc.schema.members import mapping
 
 
-def finalize(frame: Merging, todo: Finalization) -> Json:
-    """Return the finished schema of a frame, or `False` if its parts have shown that nothing satisfies it."""
+def finalize(frame: Merging, todo: Finalization) -> Finalized:
+    """Return the finished schema of a frame, which its parts may have shown that nothing satisfies."""
     out = frame.out
     if frame.idle:
-        return False if _impossible(out) else out
+        return Finalized(False if _impossible(out) else out)
     if todo.new_not:
-        branches: list[Json] = []
-        for branch in as_array(as_object(out["not"])["anyOf"]):
-            inside = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else None
-            branches += inside if isinstance(inside, list) else [branch]
-        branches = unique(branches)
-        branches = [branch for branch in branches if branch is not False] or [False]
-        out["not"] = {"anyOf": branches} if len(branches) > 1 else branches[0]
+        out["not"] = _flat_not(as_array(as_object(out["not"])["anyOf"]))
     apart: list[JsonObject] = []
     always: list[Json] = []
+    made: list[JsonObject] = []
     for keyword, others in todo.apart.items():
         if not others:
             continue
@@ -33,26 +28,35 @@ def finalize(frame: Merging, todo: Finalization) -> Json:
         )
         residue.reduce()
         if residue.impossible:
-            todo.refused = residue.words
-            return False
+            return Finalized(False, residue.words)  # noqa: FBT003  -- the schema
         residue.write(apart)
-        todo.to_fold += residue.made
+        made += residue.made
         always += residue.further
-        todo.refold |= bool(residue.made or residue.further)
-    rest: list[Json] = [*apart, *always]
-    for unit in todo.units:
-        if unit is False:
-            return False
-        rest.append(unit)
+    schema = _with_rest(out, [*apart, *always, *todo.units])
+    return Finalized(schema, (), tuple(made), bool(made or always))
+
+
+def _flat_not(branches: list[Json]) -> Json:
+    """Return what `not` excludes as one list: `not` of an `anyOf` in an `anyOf` excludes each of its branches."""
+    flat: list[Json] = []
+    for branch in branches:
+        inside = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else None
+        flat += inside if isinstance(inside, list) else [branch]
+    left = [branch for branch in unique(flat) if branch is not False] or [False]
+    return {"anyOf": left} if len(left) > 1 else left[0]
+
+
+def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
+    """Return a schema with further ones that hold beside it; `False` if nothing satisfies them together."""
+    if any(schema is False for schema in rest):
+        return False
     if len(rest) > 1:
         rest = unique(rest)
     if rest:
         if not out and len(rest) == 1:
             return rest[0]
         out["allOf"] = rest
-    if _impossible(out):
-        return False
-    return out
+    return False if _impossible(out) else out
 
 
 def _impossible(out: JsonObject) -> bool:

@@ -236,22 +236,23 @@ class Flattener(Tracing):
 
     def merged(self, frame: Merging) -> Json | Frame:
         """Return the result of a conjunction whose parts are done, or a frame that folds it again."""
-        out: Json = frame.out
         todo = frame.todo
-        if todo is not None:
-            out = finalize(frame, todo)
-            if todo.apart or todo.units:
-                self.may_simplify = True
-            if isinstance(out, dict):
-                if self.options.trace:
-                    self.record(out, frame)
-                if todo.refold or (todo.may_close and out.get("additionalProperties") is False):
-                    return self.refold(out, frame, todo.to_fold)
-            if todo.refused:
-                report_refusal(self, frame.conjuncts, todo.refused)
+        if todo is None:
+            return self.close(frame, frame.out)
+        done = finalize(frame, todo)
+        out = done.schema
+        if todo.apart or todo.units:
+            self.may_simplify = True
+        if isinstance(out, dict):
+            if self.options.trace:
+                self.record(out, frame)
+            if done.refold or (todo.may_close and out.get("additionalProperties") is False):
+                return self.refold(out, frame, done.to_fold)
+        if done.refused:
+            report_refusal(self, frame.conjuncts, done.refused)
         return self.close(frame, out)
 
-    def refold(self, out: JsonObject, frame: Frame, parts: list[JsonObject]) -> Frame:
+    def refold(self, out: JsonObject, frame: Frame, parts: Sequence[JsonObject]) -> Frame:
         """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
         self.alive += parts
         self.store.needs_flattening.update(map(id, parts))

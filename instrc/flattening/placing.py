@@ -13,10 +13,6 @@ from instrc.schema.vocabulary import MANY, NAMED
 class Placing:
     """The places of one conjunction that are filled."""
 
-    watched_properties = False
-    watched_items = False
-    """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
-
     def __init__(self, run: Run, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
         self.run = run
         self.conjuncts = conjuncts
@@ -77,14 +73,13 @@ class Placing:
                 value = conjunct.view[keyword]
                 certain, possible = evaluated(store, conjunct.node, conjunct.scope)
                 if keyword == "unevaluatedItems":
-                    self.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                    self.todo.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
                 else:
-                    self.watched_properties |= not (
+                    self.todo.watched_properties |= not (
                         certain.covers_properties(possible) or properties_void(views, certain, possible, value)
                     )
         watched, indexed = self.run.watched, store.indexed
         for conjunct in self.conjuncts:
             unknown = watched.everything or id(conjunct.node) not in indexed
-            self.watched_properties |= unknown or id(conjunct.node) in watched.properties
-            self.watched_items |= unknown or id(conjunct.node) in watched.items
-        self.todo.watched_properties, self.todo.watched_items = self.watched_properties, self.watched_items
+            self.todo.watched_properties |= unknown or id(conjunct.node) in watched.properties
+            self.todo.watched_items |= unknown or id(conjunct.node) in watched.items

@@ -47,7 +47,7 @@ class SetApart(Reconciling):
         for place in places:
             conjunct = self.conjuncts[place]
             follow = [word for word in ("then", "else") if word in conjunct.view and conjunct.view[word] not in TRIVIAL]
-            seen = self.watched_properties or self.watched_items
+            seen = self.todo.watched_properties or self.todo.watched_items
             if not follow and (not seen or marks_nothing(conjunct.view["if"])):
                 continue
             for word in conjunct.view:
@@ -65,7 +65,7 @@ class SetApart(Reconciling):
             conjunct = self.conjuncts[place]
             view = conjunct.view
             least = view.get("minContains")
-            if least == 0 and least is not False and "maxContains" not in view and not self.watched_items:
+            if least == 0 and least is not False and "maxContains" not in view and not self.todo.watched_items:
                 continue
             for word in view:
                 if word == "contains":
