@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any, get_args
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instrc.jsontext import dumps
+from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
 from instrc.lifting.slips import What
 from instrc.lowering.lower import lower
@@ -56,6 +57,20 @@ WORDS = [
         "index",
         "id",
     ),
+    *(
+        "custom_id",
+        "body",
+        "ResponseMetadata",
+        "generations",
+        "generation_info",
+        "raw_item",
+        "replies",
+        "meta",
+        "_content",
+        "_role",
+    ),
+    *("_meta", "alternatives", "results", "predictions", "outputText", "generated_text", "completion", "stop_type", "success"),
+    *("errors", "tool", "tool_input", "action", "chunk", "bytes", "cached", "kind", "parts", "custom", "tool_call", "request_id"),
     *("a", "$b", "b", "c", "m", "key", "value", "choice", "tool", "other", "item", "promptFeedback", "blockReason", "thought"),
 ]
 KINDS = [
@@ -70,6 +85,15 @@ KINDS = [
     "SAFETY",
     "failed",
     "tools/call",
+    "custom",
+    "user",
+    "ai",
+    "human",
+    "tool_call_item",
+    "AssistantMessage",
+    "accept",
+    "succeeded",
+    "errored",
 ]
 EVENTS = [
     "message_delta",
@@ -78,6 +102,11 @@ EVENTS = [
     "response.completed",
     "response.output_item.added",
     "ping",
+    "tool-call-start",
+    "tool-call-delta",
+    "content-start",
+    "content-delta",
+    "message-end",
 ]
 PIECES = [
     *("<tool_call>", "</tool_call>", "<function=tool>", "</function>", "<parameter=a>", "</parameter>", "<think>", "</think>"),
@@ -159,3 +188,35 @@ def test_a_long_text_of_openings_is_read_in_time_that_grows_with_it() -> None:
         "<think>",
     ):
         assert lift(piece * 3000, record).status in {"cut", "invalid", "empty"}
+
+
+CIRCLE: dict[str, Any] = {}
+CIRCLE["choices"] = [CIRCLE]
+PLACES = [
+    '{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": *, "function": {"name": "tool", "arguments": "{}"}}]}}]}',
+    '{"type": "content_block_start", "index": *, "content_block": {}}',
+    '{"contentBlockDelta": {"contentBlockIndex": *, "delta": {"text": "x"}}}',
+    '{"type": "response.output_item.added", "output_index": *, "item": {}}',
+    '{"type": "tool-call-start", "index": *, "delta": {"message": {"tool_calls": {}}}}',
+    '{"choices": [{"message": {"tool_calls": [{"id": *, "function": {"name": *, "arguments": *}}]}}]}',
+    *('{"error": *}', '{"error": {"message": *}}', '{"detail": *}', '{"generations": *}', '{"results": *}', '{"messages": [*]}'),
+    *('{"custom_id": 1, "result": *}', '{"tool": "tool", "tool_input": *}', '{"tool": *}', '{"arguments": *}', "[*]", '{"a": *}'),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_deep_or_holds_itself_is_no_traceback_wherever_it_stands(place: str) -> None:
+    for deep in ("[" * 5000 + "]" * 5000, '{"a":' * 5000 + "1" + "}" * 5000):
+        assert lift(place.replace("*", deep), MAPS[1]).problems
+    answer = _with_circles(loads(place.replace("*", '"*"')))
+    for record in MAPS:
+        lifted = lift(answer, record)
+        assert lifted.problems
+
+
+def _with_circles(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_circles(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_circles(item) for item in value]
+    return CIRCLE if value == "*" else value

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOT
 
 def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
     """Read arguments that may be an object or JSON text, alone or in a fence of backticks; names may be no text at all."""
-    name, call_id = _text(name), _text(call_id)
+    name, call_id = text_of(name), text_of(call_id)
     if not isinstance(arguments, str):
         return RawCall(name, {} if arguments is None else arguments, call_id)
     text, _ = strip_reasoning(arguments.removeprefix("\ufeff"))
@@ -35,13 +35,13 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
         return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
 
 
-def _text(value: Json) -> str | None:
-    """Return a name or an id, which a hostile answer may have of any type."""
+def text_of(value: Json) -> str | None:
+    """Return a name, an id or the words of an error, which a hostile answer may have of any type."""
     if value is None or isinstance(value, str):
         return value
     try:
         return dumps(value, indent=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return type(value).__name__
 
 

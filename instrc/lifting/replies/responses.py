@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.arguments import raw_call, text_of
 from instrc.lifting.replies.completions import completion
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part
@@ -39,13 +38,13 @@ def _error(answer: JsonObject) -> Reply | None:
         output = answer.get("output")
         beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
         said = error.get("message")
-        return Reply(failure=said if isinstance(said, str) and said else dumps(error, indent=False)) | beside
+        return Reply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
         return Reply(failure=str(answer.get("message") or "error"))
     if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
         return Reply(failure=str(answer["message"]))
     if answer.keys() == {"detail"}:
-        return Reply(failure=answer["detail"] if isinstance(answer["detail"], str) else dumps(answer["detail"], indent=False))
+        return Reply(failure=text_of(answer["detail"]) or "error")
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonArray, JsonObject, freeze
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.lifting.replies import library_streams
 from instrc.lifting.replies.frameworks import is_ended
 from instrc.lifting.replies.partial_arguments import joined_calls
@@ -134,7 +134,7 @@ def _chat(pieces: list[JsonObject]) -> JsonObject:
         for position, part in enumerate(listing(delta.get("tool_calls"))):
             if not isinstance(part, dict):
                 continue
-            index = freeze(part.get("index", position))
+            index = _index(part.get("index", position))
             known = calls.get(index)
             own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
             if known is None or (own and known.get("id") and own != known["id"]):
@@ -145,6 +145,11 @@ def _chat(pieces: list[JsonObject]) -> JsonObject:
                 known["function"] = _joined(mapping(known["function"]), function)
     said["tool_calls"] = joined
     return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
+
+
+def _index(value: Json) -> Hashable:
+    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
+    return None if isinstance(value, dict | list) else value
 
 
 def _text(value: Json) -> str:
@@ -171,7 +176,7 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
     blocks: dict[Hashable, JsonObject] = {}
     reason: Json = None
     for piece in pieces:
-        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), freeze(piece.get("index"))
+        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
         block = blocks.get(index)
         if kind == "error":
             return {"type": "error", "error": piece.get("error") or {}}
@@ -197,7 +202,7 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
             return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
     items: dict[Hashable, JsonObject] = {}
     for piece in pieces:
-        kind, place, item = piece.get("type"), freeze(piece.get("output_index")), piece.get("item")
+        kind, place, item = piece.get("type"), _index(piece.get("output_index")), piece.get("item")
         known, more = items.get(place), piece.get("delta")
         if kind in {"response.output_item.added", "response.output_item.done"} and isinstance(item, dict):
             items[place] = dict(item)
@@ -261,9 +266,9 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
             return {"error": {"message": mapping(piece[name]).get("message") or name}}
         start, change = mapping(piece.get("contentBlockStart")), mapping(piece.get("contentBlockDelta"))
         if use := mapping(mapping(start.get("start")).get("toolUse")):
-            blocks[freeze(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
+            blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
         if delta := mapping(change.get("delta")):
-            block = blocks.setdefault(freeze(change.get("contentBlockIndex")), {})
+            block = blocks.setdefault(_index(change.get("contentBlockIndex")), {})
             if isinstance(text := delta.get("text"), str):
                 block["text"] = str(block.get("text") or "") + text
             more, use = mapping(delta.get("toolUse")).get("input"), mapping(block.get("toolUse"))
