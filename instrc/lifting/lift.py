@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from instrc.codecs.maps import Records, records_in
+from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lifting.named import named, names_of
@@ -140,6 +141,9 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call
     if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
         as_text = repair(record, one.loose)  # a bare text may be the value itself
         one, read = (replace(one, loose=None), as_text) if not as_text.violations else (one, read)
+    if one.nothing is not None and record is not None:
+        as_written = repair(record, loads(one.nothing))  # a tool may take null, or a text
+        read = read if as_written.violations or as_written.repairs else as_written
     if one.unreadable is not None and (read is None or read.violations):
         violation = Violation("", "json", "", f"the arguments are no JSON: {one.unreadable}")
         truncated = one.partial or (cut and read is None)

@@ -358,3 +358,17 @@ def test_a_call_without_arguments_may_say_so_in_any_way() -> None:
     record = lower({"type": "object", "properties": {}}, "openai").map
     for nothing in (None, "", "null", "{}", '""', {}, " \n"):
         assert lift(called(nothing), record).value == {}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"type": "null"}, "null", None),
+        ({"type": ["object", "null"], "required": ["a"]}, "null", None),
+        ({"type": ["object", "null"]}, "null", None),
+        ({"type": "string"}, '""', ""),
+    ],
+)
+def test_nothing_is_read_as_written_where_the_tool_takes_it(schema: Any, text: str, value: Any) -> None:
+    lifted = lift(called(text), lower(schema, "jsonschema").map)
+    assert (lifted.status, lifted.value, lifted.call.mended) == ("ok", value, ())

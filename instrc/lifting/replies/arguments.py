@@ -27,8 +27,9 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
         return RawCall(name, {}, call_id)
     try:
         value = loads(text)
-        nothing = name is not None and (value is None or equal(value, ""))  # as some servers write that there are none
-        return RawCall(name, {} if nothing else value, call_id, repeated=repeated_keys(text))
+        if name is not None and (value is None or equal(value, "")):  # as some servers write that there are none
+            return RawCall(name, {}, call_id, nothing=dumps(value))
+        return RawCall(name, value, call_id, repeated=repeated_keys(text))
     except (ValueError, RecursionError) as error:
         if (meant := loose_json(text)) is not None:
             return RawCall(name, loads(meant), call_id, repeated=repeated_keys(meant), loose=arguments)

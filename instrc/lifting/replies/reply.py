@@ -41,6 +41,8 @@ class RawCall:
     """Keys that the text has twice in one object; the last one counts."""
     loose: str | None = None
     """The text that was read, if it is no JSON but stands for one value beyond doubt."""
+    nothing: str | None = None
+    """The JSON that was taken for no arguments, `null` or an empty text: a tool without arguments may be called with it."""
 
 
 @dataclass(frozen=True, slots=True)
