@@ -301,6 +301,14 @@ def test_of_two_mixins_around_an_object_neither_is_lost(folder: Path, place: str
     assert list(found["properties"]) == ["note", "a", "b", "rate"]
 
 
+@pytest.mark.parametrize("given", [f"{{ default: {PAIR} }}", "aug:pair({ of: prompt })", "pair", "Rated_Mixin(pair)"])
+def test_under_two_keys_an_object_has_steps_of_its_own_twice(folder: Path, given: str) -> None:
+    before = f"const pair = {PAIR}; " if given.endswith(("pair", "pair)")) else ""
+    tool = compiled(f"{before}{{ one: Noted_Mixin({given}), two: Noted_Mixin({given}) }}", folder).documents["tool"]
+    found = [set(slot["properties"]) - {"note", "rate"} for slot in tool["properties"].values()]
+    assert found == [{"a", "b"}, {"a_2", "b_2"}]
+
+
 @pytest.mark.parametrize("member", ["step", "kind", "code", "message"])
 def test_what_an_error_tells_has_its_type(folder: Path, member: str) -> None:
     text = f"try {{ Get_Activity(prompt) }} else {{ when error.{member} is 1 {{ A(error) }} }}"

@@ -25,12 +25,10 @@ from instrc.source import Span
 
 def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
-    if context.filling:
-        context = replace(context, key=None, filling=False)
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
-    if context.key is not None:
+    if context.key is not None and not context.filling:
         return (yield _evaluate_nested(ev, written, context))
     if context.annotations or context.timing != NO_TIMING:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, values=True))
