@@ -140,3 +140,12 @@ def test_limits_stand_in_one_place_with_a_word_on_each() -> None:
         places = [index for index, node in enumerate(body) if isinstance(node, ast.AnnAssign)]
         silent = [body[index].lineno for index in places if not isinstance([*body, None][index + 1], ast.Expr)]
         assert (file.name, silent) == (file.name, [])
+
+
+def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
+    page = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("To add")[0]
+    files = {name: ROOT / "instrc" / name for name in re.findall(r"`([\w/]+\.py|\w+/)`", page)}
+    assert [name for name, file in files.items() if not file.exists()] == []
+    hops = re.findall(r"`([\w/]+\.py)`[^`()]*(?:\([^`()]*\))?[^`()→]*\(`(\w+)`", page)
+    assert len(hops) > 12
+    assert [(name, type_) for name, type_ in hops if not re.search(rf"\b{type_}\b", files[name].read_text("utf-8"))] == []

@@ -1,4 +1,4 @@
-"""Write a value in a target's words, and read it back: the interpreter of codecs, both ways."""
+"""Write a value in a target's words, and read it back: codecs carried out, both ways."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
     """A value that a target has no words for; the losses of the lowering say which part of the schema that is."""
 
 
-class Interpreter(Decoder):
+class Transcoder(Decoder):
     """The codecs of one map, both ways."""
 
     def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
@@ -227,11 +227,11 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
     if truth("check", check) and (wrong := validate(written, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-    interpreter = Interpreter(record)
+    transcoder = Transcoder(record)
     try:
-        return interpreter.write(written)
+        return transcoder.write(written)
     except Inexpressible:
         spared = Carrier(record["schema"], spare=True).carry(written, [record["schema"]])
         if equal(spared, written):
             raise
-        return Interpreter(record).write(spared)
+        return Transcoder(record).write(spared)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.conjunction import Conjunct
-from instrc.flattening.run import Run
+from instrc.flattening.run import Flattening
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, pointer
 from instrc.limits.schemas import SHOWN_ORIGIN
@@ -16,7 +16,7 @@ from instrc.schema.objects import Lost
 _RULING_OUT = ("const", "enum", "type", "properties")
 
 
-def report_contradiction(run: Run, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
+def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
     """Warn of two keywords that leave nothing."""
     report = run.options.report
     if report is not None:
@@ -24,14 +24,14 @@ def report_contradiction(run: Run, left: tuple[Conjunct, str], right: tuple[Conj
         report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
 
 
-def report_refusal(run: Run, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
+def report_refusal(run: Flattening, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
     """Warn of a group of keywords that nothing is left of, beside the keyword that is likeliest to rule it out."""
     refused = next((conjunct, word) for word in keywords for conjunct in reversed(conjuncts) if word in conjunct.view)
     likely = ((conjunct, word) for word in (*_RULING_OUT, *keywords) for conjunct in reversed(conjuncts) if word in conjunct.view)
     report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
 
 
-def report_lost(run: Run, conjuncts: list[Conjunct], lost: Lost) -> None:
+def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: Lost) -> None:
     """Warn of a property that a closed schema forbids."""
     report = run.options.report
     if report is None:
@@ -54,7 +54,7 @@ def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
     return properties.__class__ is dict and name in properties and any(properties[name] is schema for schema in schemas)
 
 
-def origin(run: Run, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
+def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
     """Return where a keyword, or what it holds under a name, was written."""
     store = run.store
     uri, place = store.where(conjunct.node) or ("", "")

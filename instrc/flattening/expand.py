@@ -10,7 +10,7 @@ from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, Written
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
-from instrc.flattening.run import Run
+from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -46,7 +46,7 @@ _Entry: TypeAlias = _Schema | Written | _Followed
 
 
 def expand(
-    run: Run, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
+    run: Flattening, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
 ) -> Expansion | None:
     """Return the conjuncts of terms; `None` if one of the schemas is `false`.
 
@@ -81,7 +81,7 @@ def expand(
 class _Way(Struct, eq=False, gc=False):
     """The way through the schemas of one conjunction, in written order."""
 
-    run: Run
+    run: Flattening
     store: SchemaStore
     fold: frozenset[str]
     opened: frozenset[int]
@@ -195,7 +195,7 @@ def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Scope)
     )
 
 
-def _tell_circle(run: Run, report: Report, mark: tuple[int, int], way: _Holder) -> None:
+def _tell_circle(run: Flattening, report: Report, mark: tuple[int, int], way: _Holder) -> None:
     """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
 
     Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Merging, Pending, Term
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
-from instrc.flattening.run import Run
+from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import to_open
 from instrc.jsonvalue import Json
 
 
-def merge(run: Run, terms: list[Term], expansion: Expansion) -> Merging | None:
+def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
     """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
     fold: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.flattening.conjunction import Collecting, Derived, GoOn, Pending, Term
-from instrc.flattening.run import Run
+from instrc.flattening.run import Flattening
 from instrc.flattening.splicing import SLOT, Intersect, splice_parts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_text
 from instrc.schema.resources import Scope
@@ -40,7 +40,7 @@ def _only_mixin(branch: Json) -> bool:
     return isinstance(branch, dict) and is_mixin(branch.get("$ref")) and branch.keys() <= _BESIDE
 
 
-def mixing(run: Run, terms: list[Term], applied: list[Term]) -> Collecting:
+def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collecting:
     """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
     results: JsonArray = [None] * len(applied)
     frame = Collecting(results, partial(_go_on, run, terms, applied))
@@ -48,7 +48,7 @@ def mixing(run: Run, terms: list[Term], applied: list[Term]) -> Collecting:
     return frame
 
 
-def _go_on(run: Run, terms: list[Term], applied: list[Term], done: Collecting) -> GoOn:
+def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collecting) -> GoOn:
     places = [(id(node), id(run.store.below(node, scope))) for node, scope in applied]
     return GoOn(terms, tuple(map(Derived, done.results)), dict(zip(places, done.results, strict=True)))
 
@@ -94,7 +94,7 @@ def _divide(node: JsonObject) -> _Parts:
     return _Parts(rest, tuple(references), words, tuple(derived))
 
 
-def application(run: Run, node: JsonObject, scope: Scope, bodies: Bodies, intersect: Intersect) -> tuple[Collecting, GoOn]:
+def application(run: Flattening, node: JsonObject, scope: Scope, bodies: Bodies, intersect: Intersect) -> tuple[Collecting, GoOn]:
     """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
     parts = _divide(node)
     results: JsonArray = [None] * (len(parts.references) + 1)
@@ -106,7 +106,7 @@ def application(run: Run, node: JsonObject, scope: Scope, bodies: Bodies, inters
     return frame, GoOn([], parts.derived)
 
 
-def _apply(run: Run, parts: _Parts, node: Json, bodies: Bodies, intersect: Intersect, done: Collecting) -> Json | GoOn:
+def _apply(run: Flattening, parts: _Parts, node: Json, bodies: Bodies, intersect: Intersect, done: Collecting) -> Json | GoOn:
     """Splice what has been done together, and merge it with what is left."""
     rest, *mixins = [bodies(result) for result in done.results]
     if rest is False:

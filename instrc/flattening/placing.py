@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, Finalization, Merging, Pending, Term
 from instrc.flattening.evaluated import evaluated
-from instrc.flattening.run import Run
+from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import items_void, matters, properties_void
 from instrc.jsonvalue import JsonArray, JsonObject
 from instrc.schema.vocabulary import MANY, NAMED
@@ -13,7 +13,7 @@ from instrc.schema.vocabulary import MANY, NAMED
 class Placing:
     """The places of one conjunction that are filled."""
 
-    def __init__(self, run: Run, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
+    def __init__(self, run: Flattening, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
         self.run = run
         self.conjuncts = conjuncts
         self.groups = groups

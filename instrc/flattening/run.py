@@ -1,4 +1,4 @@
-"""What is given for one run of the flattener: the documents, the options of the caller, and what has been mixed."""
+"""What is given for one flattening: the documents, the options of the caller, and what has been mixed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Options(Struct, frozen=True):
     """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
 
 
-class Run:
-    """One run over a document."""
+class Flattening:
+    """One flattening of a document."""
 
     def __init__(self, store: SchemaStore, options: Options) -> None:
         self.store = store

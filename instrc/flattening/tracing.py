@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, Merging
-from instrc.flattening.run import Options, Run
+from instrc.flattening.run import Flattening, Options
 from instrc.jsonvalue import Json
 from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
 
 
-class Tracing(Run):
+class Tracing(Flattening):
     """A run that notes origins if it is asked to."""
 
     def __init__(self, store: SchemaStore, options: Options) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from instrc.codecs.encode import Interpreter
+from instrc.codecs.encode import Transcoder
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsonvalue import Json, JsonObject, equal, pointer
 from instrc.lifting.copied import Path, replace_at
@@ -53,8 +53,8 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
     schema = record["schema"]
-    interpreter = Interpreter(record, fold=False)
-    value = interpreter.read(arguments)
+    transcoder = Transcoder(record, fold=False)
+    value = transcoder.read(arguments)
     broken = violations(schema, value)
     if not broken or broken[0].keyword == "schema":
         return Repaired(value, broken)
@@ -62,7 +62,7 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
         return inner._replace(repairs=(held[1], *inner.repairs))
     state = _State(value, error_cost(schema, value))
     state = _read_otherwise(record, arguments, state)
-    if state.wrongness.cost and (names := _names(interpreter.codec)) is not None:
+    if state.wrongness.cost and (names := _names(transcoder.codec)) is not None:
         state = _unpacked(record, arguments, names.keys, state)
     state = _in_places(schema, state)
     return Repaired(state.value, violations(schema, state.value), state.repairs)
@@ -91,12 +91,12 @@ def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _Stat
         return state
     held = parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
     texts = False
-    other = Interpreter(record, fold=False, texts=True).read(held)
+    other = Transcoder(record, fold=False, texts=True).read(held)
     wrongness = error_cost(schema, other)
     if wrongness.cost < state.wrongness.cost:
         arguments, texts = held, True
         state = _State(other, wrongness, (*state.repairs, Repair("", "text-read")))
-    other = Interpreter(record, texts=texts).read(arguments)
+    other = Transcoder(record, texts=texts).read(arguments)
     wrongness = error_cost(schema, other)
     if wrongness.cost < state.wrongness.cost:
         repairs = (Repair(place, "case") for place in _differences(state.value, other))
@@ -124,10 +124,10 @@ def _differences(before: Json, after: Json) -> list[str]:
 
 def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], state: _State) -> _State:
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
-    interpreter = Interpreter(record)
+    transcoder = Transcoder(record)
     for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
         trial = replace_at(arguments, path, parse_text)
-        other = interpreter.read(trial)
+        other = transcoder.read(trial)
         wrongness = error_cost(record["schema"], other)
         if wrongness.cost < state.wrongness.cost:
             arguments = trial

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
 
-from instrc.codecs.encode import Inexpressible, Interpreter
+from instrc.codecs.encode import Inexpressible, Transcoder
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
@@ -54,12 +54,12 @@ def finds(schema: Any, target: str, seed: int) -> Iterator[Find]:
         yield Find("rules", target, str(breach))
     if loads(dumps(result.map)) != result.map:
         yield Find("map", target, "the map is no plain JSON")
-    interpreter = Interpreter(result.map, fold=False)  # what is legal needs no mending
-    yield from _from_answers(schema, result, target, interpreter, seed)
-    yield from _from_values(schema, result, target, interpreter, seed)
+    transcoder = Transcoder(result.map, fold=False)  # what is legal needs no mending
+    yield from _from_answers(schema, result, target, transcoder, seed)
+    yield from _from_values(schema, result, target, transcoder, seed)
 
 
-def _from_answers(schema: Any, result: Lowering, target: str, interpreter: Interpreter, seed: int) -> Iterator[Find]:
+def _from_answers(schema: Any, result: Lowering, target: str, transcoder: Transcoder, seed: int) -> Iterator[Find]:
     """What an answer stands for is valid, or the report names, for each thing wrong with it, a constraint as lost."""
     judge = Draft202012Validator(schema)
     reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
@@ -67,7 +67,7 @@ def _from_answers(schema: Any, result: Lowering, target: str, interpreter: Inter
     for answer in instances(result.schema, seed, 4):
         if renamed and _names(answer) & renamed:
             continue  # our own name for a renamed key is understood, so it is no undeclared one
-        value = interpreter.read(answer)
+        value = transcoder.read(answer)
         errors = [(set(keywords(error)), tuple(error.absolute_path)) for error in judge.iter_errors(value)]
         for broken, path in errors:
             lower_down = any(words & reported and place[: len(path)] == path for words, place in errors)
@@ -80,18 +80,18 @@ _OF_THE_REST = {"unevaluatedProperties", "unevaluatedItems"}
 """Keywords that fail where another beside them does, which then has evaluated nothing."""
 
 
-def _from_values(schema: Any, result: Lowering, target: str, interpreter: Interpreter, seed: int) -> Iterator[Find]:
+def _from_values(schema: Any, result: Lowering, target: str, transcoder: Transcoder, seed: int) -> Iterator[Find]:
     """A valid value has an answer that lifts to it, or the report says that such values are left out."""
     payload = Draft202012Validator(result.schema)
     excuse = excused(result)
     for value in instances(schema, seed, 5):
         try:
-            answer = interpreter.write(value)
+            answer = transcoder.write(value)
         except Inexpressible as error:
             if not excuse(value):
                 yield Find("sayable", target, f"{short(value)}: {error}")
             continue
-        back = interpreter.read(answer)
+        back = transcoder.read(answer)
         if not (equal(back, value) and payload.is_valid(answer)) and not excuse(value):
             fits = "no answer" if equal(back, value) else f"back comes {short(back)}"
             yield Find("sayable", target, f"{short(value)} is {short(answer)}: {fits}")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from instrc.codecs.encode import Inexpressible, Interpreter
+from instrc.codecs.encode import Inexpressible, Transcoder
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
@@ -62,11 +62,11 @@ def test_what_is_lifted_is_valid_or_the_constraint_is_reported(target: str, sche
         return
     original = Draft202012Validator(schema)
     reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
-    interpreter = Interpreter(result.map)
+    transcoder = Transcoder(result.map)
     for answer in Instances(result.schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
         if any(dumps(key, indent=False) in dumps(answer, indent=False) for key in ODD):
             continue  # our own name for a renamed key is understood, so it is no undeclared one
-        value = interpreter.read(answer)
+        value = transcoder.read(answer)
         broken = {keyword for error in original.iter_errors(value) for keyword in keywords(error)}
         assert not broken or broken & reported, (answer, value, broken)
 
@@ -80,14 +80,14 @@ def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: An
         return
     payload = Draft202012Validator(result.schema)
     reported = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
-    interpreter = Interpreter(result.map)
+    transcoder = Transcoder(result.map)
     for value in Instances(schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
         try:
-            answer = interpreter.write(value)
+            answer = transcoder.write(value)
         except Inexpressible:
             assert reported
             continue
-        fits = payload.is_valid(answer) and equal(interpreter.read(answer), value)
+        fits = payload.is_valid(answer) and equal(transcoder.read(answer), value)
         assert fits or reported, (value, answer)
         if fits:
             assert_lifts(result, answer, value, schema)
@@ -115,13 +115,13 @@ def test_a_text_of_a_wrong_format_is_no_valid_value(target: str) -> None:
         ]
     }
     result = lower(schema, target, "my.tool")
-    interpreter = Interpreter(result.map)
+    transcoder = Transcoder(result.map)
     for value in ("null", "aa", None, "https://example.org", "42"):
-        answer = interpreter.write(value)
-        assert equal(interpreter.read(answer), value)
+        answer = transcoder.write(value)
+        assert equal(transcoder.read(answer), value)
         assert_lifts(result, answer, value, schema)
     assert Draft202012Validator(schema).is_valid("null"), "where formats only annotate"
-    assert lift(interpreter.write("null"), result.map).value is None, "lifting asserts them, and null is what fits"
+    assert lift(transcoder.write("null"), result.map).value is None, "lifting asserts them, and null is what fits"
 
 
 @pytest.mark.slow
