@@ -192,6 +192,8 @@ def test_a_long_text_of_openings_is_read_in_time_that_grows_with_it() -> None:
 
 CIRCLE: dict[str, Any] = {}
 CIRCLE["choices"] = [CIRCLE]
+CIRCULAR_LIST: list[Any] = []
+CIRCULAR_LIST.append(CIRCULAR_LIST)
 PLACES = [
     '{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": *, "function": {"name": "tool", "arguments": "{}"}}]}}]}',
     '{"type": "content_block_start", "index": *, "content_block": {}}',
@@ -208,15 +210,15 @@ PLACES = [
 def test_what_is_deep_or_holds_itself_is_no_traceback_wherever_it_stands(place: str) -> None:
     for deep in ("[" * 5000 + "]" * 5000, '{"a":' * 5000 + "1" + "}" * 5000):
         assert lift(place.replace("*", deep), MAPS[1]).problems
-    answer = _with_circles(loads(place.replace("*", '"*"')))
-    for record in MAPS:
-        lifted = lift(answer, record)
-        assert lifted.problems
+    for circle in (CIRCLE, CIRCULAR_LIST):
+        answer = _with_circles(loads(place.replace("*", '"*"')), circle)
+        for record in MAPS:
+            assert lift(answer, record).problems
 
 
-def _with_circles(value: Any) -> Any:
+def _with_circles(value: Any, circle: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_circles(item) for key, item in value.items()}
+        return {key: _with_circles(item, circle) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_circles(item) for item in value]
-    return CIRCLE if value == "*" else value
+        return [_with_circles(item, circle) for item in value]
+    return circle if value == "*" else value

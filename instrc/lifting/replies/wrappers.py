@@ -83,9 +83,9 @@ def _of_yandex(answer: JsonObject) -> JsonObject | None:
 def _of_generations(answer: JsonObject) -> JsonObject | None:
     """Return the first message of a `ChatResult` or `LLMResult` of LangChain."""
     first: Json = answer.get("generations")
-    while isinstance(first, list) and first:
-        first = first[0]
-    return first if isinstance(first, dict) and "generations" in answer else None
+    for _ in range(2):  # of each prompt, of each answer to it
+        first = first[0] if isinstance(first, list) and first else first
+    return first if isinstance(first, dict) else None
 
 
 def _of_generation(answer: JsonObject) -> JsonObject | None:
