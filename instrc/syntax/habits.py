@@ -149,7 +149,7 @@ def _mistake(
         return problems.words.ForeignStatement(at=last.span, word=last.text)
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
         beside = _first(following)
-        if isinstance(beside, Name) and beside.span.start == statement.span.end:
+        if isinstance(beside, Name | When | Each | Repeat | Try | Do) and beside.span.start == statement.span.end:
             return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
     if joined and before is None and (prose := _prose(source, row, at)) is not None:
         return prose

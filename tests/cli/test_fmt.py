@@ -90,6 +90,7 @@ def test_line_ends_and_a_byte_order_mark_are_no_part_of_the_layout(instrc: Instr
         ('"Say "hi" to him" | Greet;\n', "nested-quotes"),
         ("Greet(prompt) Reply(prompt);\n", "missing-separator"),
         ('f"Say {word}" | Greet;\n', "prefixed-string"),
+        ('"x"when prompt is "a" { Greet(prompt) }\n', "nested-quotes"),
     ],
 )
 def test_where_statements_do_not_end_clearly_the_file_is_left_alone_and_the_mistake_told(
