@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
+from pathlib import Path
 
 from lsprotocol import types
 
 from instrc.ir.surface import Call, Name
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import COMPLETION_DISTANCE
 from instrc.lsp.hover import about
-from instrc.lsp.knowledge import Knowledge, members
+from instrc.lsp.knowledge import Knowledge, inputs_of, members
 from instrc.lsp.session import Document, Session
 from instrc.naming import pascal
 
@@ -20,6 +23,9 @@ _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
 _OPEN = re.compile(r"[(){}\[\]]")
 _CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
+_SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
+"""A comment or a string, also one that has no end yet."""
+_VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
 _STATEMENTS = {
     "const": "const ${1:name} = $0",
     "tool": "tool ${1:name} = $0",
@@ -30,6 +36,8 @@ _STATEMENTS = {
     "try": "try {\n  $1\n} else {\n  $0\n}",
     "do": "do {\n  $0\n}",
 }
+_BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
+"""Words inside of blocks."""
 _RESERVED = ("prompt", "Process", "LLM_Context", "Server_Context", "User_Context", "LaunchProcess", "Plan", "OneOf", "Fail")
 
 
@@ -43,6 +51,12 @@ def completion(document: Document, offset: int, session: Session, *, snippets: b
         return _references(document, offset, found.group(), knowledge)
     if document.is_vibe:
         return []
+    if found := _VALUE.search(before):
+        schema = _path_schema(document, offset, found, knowledge)
+        if found.group(3) or _values(schema):
+            return _value_items(_values(schema), quoted=bool(found.group(3)))
+    if _is_silent(document.source.text[:offset]):
+        return []
     if path := _PATH.search(before):
         return _members(_path_schema(document, offset, path, knowledge))
     if path := _CALL_PATH.search(before):
@@ -55,17 +69,46 @@ def _references(document: Document, offset: int, typed: str, knowledge: Knowledg
     place = types.Range(document.lines.position(offset - len(typed)), document.lines.position(offset))
     return [
         types.CompletionItem(label=uri, kind=types.CompletionItemKind.Reference, text_edit=types.TextEdit(place, uri))
-        for uri in dict.fromkeys(knowledge.registry.uris())
+        for uri in dict.fromkeys([*knowledge.registry.uris(), *knowledge.registry.program_uris()])
         if uri.startswith(typed)
     ]
 
 
 def _path_schema(document: Document, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
     """Return the schema of what stands before the last point."""
+    way = re.findall(r"[$\w]+", path.group(2))
+    text = document.source.text
+    mended = f"{text[:offset]}{'x' if text[offset - 1 : offset] in '. ' else ''}{text[offset:]}"  # a path has an end
     definition = document.index.scope(offset).find(path.group(1))
-    if definition is None:
-        return {}
-    return _down(knowledge.of_definition(definition, document.index), path.group(2))
+    if definition is None:  # what is not typed to its end can hide the block around it
+        document = Document(document.path, mended, document.encoding)
+        definition = document.index.scope(offset).find(path.group(1))
+    return {} if definition is None else knowledge.along(definition, way, document.index)
+
+
+def _is_silent(before: str) -> bool:
+    """Tell whether a text ends in a comment or in a string."""
+    last = next(iter(deque(_SILENT.finditer(before), maxlen=1)), None)
+    if last is None or last.end() < len(before):
+        return False
+    found = last.group()
+    return found.startswith("//") or not (len(found) > 1 and found.endswith(("*/", found[0], "\n")))
+
+
+def _values(schema: Json) -> list[Json]:
+    """Return the values that a schema lists."""
+    listed = schema.get("enum") if isinstance(schema, dict) else None
+    return listed if isinstance(listed, list) else [True, False] if _kind(schema) == "boolean" else []
+
+
+def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionItem]:
+    return [
+        types.CompletionItem(
+            label=each if quoted and isinstance(each, str) else dumps(each), kind=types.CompletionItemKind.EnumMember
+        )
+        for each in values
+        if isinstance(each, str) or not (quoted or isinstance(each, list | dict))
+    ]
 
 
 def _call_schema(document: Document, end: int, way: str, knowledge: Knowledge) -> Json:
@@ -133,6 +176,9 @@ def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
             found = _CALLED.search(before[: sign.start()])
             known = knowledge.find(found.group(1)) if found else None
             items = _members(knowledge.schema(known)) if known else []
+            program = knowledge.program(found.group(1)) if found and not known else None
+            if program is not None:
+                items = [types.CompletionItem(label=name, kind=types.CompletionItemKind.Field) for name in inputs_of(program)]
             for item in items:
                 item.insert_text = f"{item.label}: "
                 item.sort_text = f"0{item.label}"
@@ -145,7 +191,8 @@ def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
 def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[types.CompletionItem]:
     seen: set[str] = set()
     for definition in document.index.scope(offset).visible():
-        if definition.name not in seen and not definition.span.start <= offset <= definition.span.end:
+        typed = definition.kind != "round" and definition.span.start <= offset <= definition.span.end
+        if definition.name not in seen and not typed:
             seen.add(definition.name)
             yield types.CompletionItem(
                 label=definition.name,
@@ -160,6 +207,11 @@ def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[ty
             yield types.CompletionItem(
                 label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data={"vibe": name}
             )
+    own = Path(document.path).stem
+    for spelled in map(_program_name, knowledge.registry.program_names()):
+        if spelled not in seen and spelled != _program_name(own):
+            seen.add(spelled)
+            yield types.CompletionItem(label=spelled, kind=types.CompletionItemKind.Module, sort_text=f"2{spelled}")
     for name in _RESERVED:
         if name not in seen:
             yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
@@ -183,7 +235,7 @@ def _words(*, snippets: bool) -> list[types.CompletionItem]:
             insert_text_format=kind,
             sort_text=f"4{word}",
         )
-        for word, text in _STATEMENTS.items()
+        for word, text in {**_STATEMENTS, **{word: word for word in _BETWEEN}}.items()
     ]
 
 

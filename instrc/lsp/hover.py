@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from lsprotocol import types
+from msgspec.structs import replace
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HOVERED_SCHEMA
-from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, member_of
+from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, inputs_of
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import Document, Session
 from instrc.source import Span
+from instrc.vibes.programs import ProgramFile
 
 _WORDS = {
     "prompt": "The request that started everything.",
@@ -31,10 +33,9 @@ def hover(document: Document, offset: int, session: Session) -> types.Hover | No
     if document.is_vibe or knowledge is None:
         return None
     for access in document.index.accesses:
-        schema = knowledge.value(access.base, document.index)
-        for member in access.members:
-            schema = member_of(schema, member.text)
+        for count, member in enumerate(access.members, 1):
             if member.span.start <= offset <= member.span.end:
+                schema = knowledge.value(replace(access, members=access.members[:count]), document.index)
                 return _hover_of(f"member `{member.text}`", schema, document, member.span)
     mention = document.index.mention(offset)
     found = document.index.definition(offset)
@@ -47,6 +48,9 @@ def hover(document: Document, offset: int, session: Session) -> types.Hover | No
     known = knowledge.find(mention.text)
     if known is not None:
         return _hover_of(about(known, knowledge), knowledge.schema(known), document, mention.span)
+    program = knowledge.program(mention.text)
+    if program is not None:
+        return _hover_of(_about_program(program), {}, document, mention.span)
     return _hover_of(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
 
 
@@ -57,6 +61,12 @@ def about(known: Known, knowledge: Knowledge) -> str:
     if isinstance(schema, dict):
         words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
     return "\n\n".join(words)
+
+
+def _about_program(program: ProgramFile) -> str:
+    """Return what a called program is, and the inputs that it declares."""
+    inputs = ", ".join(f"`{name}`" for name in ("prompt", *inputs_of(program)))
+    return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
 
 
 def _meaning(found: Definition) -> str:

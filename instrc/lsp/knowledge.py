@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from instrc.ir.fusion import Instruction
-from instrc.ir.surface import Access, Annotated, Call, Expression, Inline, Name, Object, Pipe, Uri
+from instrc.ir.surface import Access, Annotated, Call, Expression, Inline, Input, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
 from instrc.limits.programs import NAME_STEPS
 from instrc.lsp.scopes import Definition, Index
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Span
+from instrc.source import Source, Span
+from instrc.syntax.parse import parse
+from instrc.vibes.programs import ProgramFile
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 EXECUTORS = {"model": "the model", "server": "the server", "user": "a person", "mixin": "none: it is fused into what it holds"}
+
+_ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,14 @@ class Knowledge:
                 return None
             instruction = self._library.instruction(found[0], None)
             return Known(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
+        except CompileError:
+            return None
+
+    def program(self, text: str) -> ProgramFile | None:
+        """Return the program that a name or an `aug:` reference finds."""
+        try:
+            found = (text,) if text.startswith("aug:") else self.registry.lookup_program(text)
+            return self.registry.load_program(found[0].partition("#")[0]) if len(found) == 1 else None
         except CompileError:
             return None
 
@@ -85,10 +98,11 @@ class Knowledge:
                 inner = self.value(value, index, depth + 1)
                 return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
             case Access(base, members):
-                inside = self.value(base, index, depth + 1)
-                for member in members:
-                    inside = member_of(inside, member.text)
-                return inside
+                way = [member.text for member in members]
+                mention = index.by_start.get(base.span.start) if isinstance(base, Name) else None
+                if mention is not None and mention.definition is not None:
+                    return self.along(mention.definition, way, index, depth + 1)
+                return _down(self.value(base, index, depth + 1), way)
             case Object(fields):
                 named = {each.key: each.value for each in fields}
                 return {
@@ -99,10 +113,20 @@ class Knowledge:
             case _:
                 return {}
 
+    def along(self, definition: Definition, way: Sequence[str], index: Index, depth: int = 0) -> Json:
+        """Return the schema of the member to which a way leads from a name; `previous.draft` is what `draft` is."""
+        body = index.of_round(definition)
+        found = body.names.get(way[0]) if body is not None and way else None
+        if found is not None:
+            return _down(self.of_definition(found, index, depth + 1), way[1:])
+        return _down(self.of_definition(definition, index, depth + 1), way)
+
     def of_definition(self, definition: Definition, index: Index, depth: int = 0) -> Json:
-        """Return the schema of what a name stands for."""
+        """Return the schema of what a name stands for; of a round only the names of its members."""
+        if (body := index.of_round(definition)) is not None:
+            return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}
         if definition.value is None:
-            return {}
+            return _ERROR if (definition.kind, definition.name) == ("round", "error") else {}
         schema = self.value(definition.value, index, depth + 1)
         if definition.of_list:
             return schema.get("items", {}) if isinstance(schema, dict) else {}
@@ -111,6 +135,12 @@ class Knowledge:
     def _look_up(self, text: str) -> Json:
         known = self.find(text)
         return self.schema(known) if known else {}
+
+
+def inputs_of(program: ProgramFile) -> list[str]:
+    """Return the names of the inputs that a program declares."""
+    read = parse(Source(program.path, program.data.decode("utf-8", "replace")), Report())
+    return [statement.name.text for statement in read.statements if isinstance(statement, Input)]
 
 
 def members(schema: Json) -> dict[str, Json]:
@@ -123,6 +153,12 @@ def members(schema: Json) -> dict[str, Json]:
     output = properties.get("output")
     inner = members(output) if isinstance(output, dict) else {}
     return inner or properties
+
+
+def _down(schema: Json, way: Sequence[str]) -> Json:
+    for name in way:
+        schema = member_of(schema, name)
+    return schema
 
 
 def member_of(schema: Json, name: str) -> Json:

@@ -43,7 +43,9 @@ def definition(document: Document, offset: int, session: Session) -> types.Locat
         span = knowledge.place(known)
         span = Span(span.source, span.start, span.start)
     if span is None:
-        return None
+        called = knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
+        start = types.Position(0, 0)
+        return None if called is None else types.Location(uri_of(called.path), types.Range(start, start))
     return types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
 
 

@@ -99,6 +99,8 @@ class Index:
     mentions: list[Mention] = field(default_factory=list)
     by_start: dict[int, Mention] = field(default_factory=dict)
     """The mentions by the offset of their first letter."""
+    rounds: dict[int, Scope] = field(default_factory=dict)
+    """The bodies of loops by the identity of what `previous` and `rounds` are in them."""
     scopes: list[tuple[Span, Scope]] = field(default_factory=list)
     """Ranges with what is visible in them, outer ones first."""
     calls: list[Call] = field(default_factory=list)
@@ -123,6 +125,14 @@ class Index:
         )
         mention = self.mention(offset)
         return here or (mention.definition if mention else None)
+
+    def of_round(self, definition: Definition | None) -> Scope | None:
+        """Return the names of the body that `previous`, or an element of `rounds`, has as members."""
+        if definition is not None and definition.kind == "element" and isinstance(definition.value, Name):
+            mention = self.by_start.get(definition.value.span.start)
+            definition = mention.definition if mention else None
+            return self.rounds.get(id(definition)) if definition is not None and definition.name == "rounds" else None
+        return self.rounds.get(id(definition)) if definition is not None and definition.name == "previous" else None
 
     def places(self, definition: Definition) -> list[Mention]:
         """Return where a definition is read."""
@@ -194,9 +204,14 @@ class _Walk:
                 self.pending.append((value, scope))
             case Pipe(stages):
                 self.pending.extend((stage, scope) for stage in reversed(stages))
-            case Access(base):
+            case Access(base, members):
                 self.index.accesses.append(node)
                 self.pending.append((base, scope))
+                body = self.index.of_round(scope.find(base.text)) if isinstance(base, Name) else None
+                found = body.names.get(members[0].text) if body is not None else None
+                if found is not None and found.kind == "const":  # `previous.draft` is `draft`, one round before
+                    span = members[0].span
+                    self.index.mentions.append(Mention(found.name, span, called=False, definition=found))
             case When() | Each() | Repeat() | Try() | Do():
                 self._block(node, scope)
 
@@ -251,14 +266,17 @@ class _Walk:
         if node.name is not None and node.source is not None:
             self._define(inner, Definition(node.name.text, "element", node.name.span, node.span, node.source, of_list=True))
         for word in ("round", "previous", "rounds"):
-            self._define(inner, Definition(word, "round", node.body.span, node.span))
+            self._define(inner, definition := Definition(word, "round", node.body.span, node.span))
+            self.index.rounds[id(definition)] = inner
         tasks: list[_Task] = [] if node.source is None else [(node.source, scope)]
         tasks += self._body(node.body, inner)
         if node.until is not None:
+            self.index.scopes.append((Span(node.span.source, node.body.span.end, node.span.end), inner))
             tasks += [(subject, inner) for subject in subjects(node.until)]
         if node.otherwise is not None:
             last = Scope(outer=scope)
-            self._define(last, Definition("rounds", "round", node.body.span, node.span))
+            self._define(last, definition := Definition("rounds", "round", node.body.span, node.span))
+            self.index.rounds[id(definition)] = inner
             tasks += self._body(node.otherwise, last)
         return tasks
 

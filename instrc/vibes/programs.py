@@ -67,6 +67,16 @@ class Programs:
             return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
         return None
 
+    def uris(self) -> Iterator[str]:
+        """Yield the evergreen reference of every program, earlier roots first."""
+        for root in self.roots:
+            yield from root.uris()
+
+    def names(self) -> Iterator[str]:
+        """Yield the name of every program, as spelled, earlier roots first."""
+        for root in self.roots:
+            yield from root.segments()
+
     def files(self) -> Iterator[str]:
         """Yield the resolved path of every program, earlier roots first."""
         for root in self.roots:

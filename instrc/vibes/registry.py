@@ -132,6 +132,14 @@ class Registry:
         for root in self.roots:
             yield from root.uris()
 
+    def program_names(self) -> Iterator[str]:
+        """Yield the name of every program of the roots, as spelled, earlier roots first."""
+        return self._programs.names()
+
+    def program_uris(self) -> Iterator[str]:
+        """Yield the evergreen reference of every program, earlier roots first."""
+        return self._programs.uris()
+
     def files(self) -> Iterator[str]:
         """Yield the resolved path of every vibe and program of the roots, earlier roots first."""
         for root in self.roots:

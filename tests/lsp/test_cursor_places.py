@@ -1,0 +1,104 @@
+"""What an editor offers and finds inside of blocks, paths, plans and called programs, place by place: `¦` is the cursor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.lsp import completion, navigation
+from instrc.lsp.hover import hover
+from instrc.lsp.session import Document, Session
+
+
+def obj(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+TEXT = {"type": "string"}
+VIBES = {
+    "find-guests": obj(guests={"type": "array", "items": obj(name=TEXT, mail=TEXT)}),
+    "draft": obj(subject=TEXT, text=TEXT),
+    "approve_User": obj(decision={"enum": ["Approve", "Reject"]}, sure={"type": "boolean"}),
+    "send_Activity": obj(to=TEXT),
+}
+PEOPLE = "const people = FindGuests(prompt);\n"
+ANSWER = f"{PEOPLE}const answer = Approve_User(people);\n"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Any:
+    """Open a text beside a few vibes and a program in the same root."""
+    (tmp_path / "schemas" / "support").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text("")
+    for name, schema in VIBES.items():
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
+    (tmp_path / "schemas" / "support" / "triage.aug").write_text("input customer;\nDraft(prompt, customer);\n")
+
+    def put(text: str) -> tuple[Document, int, Session]:
+        session = Session()
+        document = session.put(str(tmp_path / "a.aug"), text.replace("¦", ""))
+        return document, text.index("¦"), session
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (PEOPLE + "each guest in people.guests { Draft(guest.¦) }", {"name", "mail"}),
+        ("repeat { const d = Draft(prompt, previous.¦); d } until d.text is 1", {"d"}),
+        ("repeat { const d = Draft(prompt, previous.d.¦); d } until d.text is 1", {"subject", "text"}),
+        ("repeat { const d = Draft(prompt, ¦); d } until d.text is 1", {"previous", "round", "rounds", "prompt"}),
+        ("repeat { const d = Draft(prompt); d } until d.¦", {"subject", "text"}),
+        ("repeat { const d = Draft(prompt); d } until d.text is 1 else { each r in rounds { Draft(r.¦) } }", {"d"}),
+        ("repeat { const d = Draft(prompt); d } ¦", {"until", "max"}),
+        ("try { Send_Activity(prompt) } else { Draft(error.¦) }", {"step", "kind", "code", "message"}),
+        (ANSWER + "when answer.decision is ¦", {'"Approve"', '"Reject"'}),
+        (ANSWER + 'when answer.decision is "¦" { Draft(people) }', {"Approve", "Reject"}),
+        (ANSWER + "when answer.sure is ¦", {"true", "false"}),
+        ("¦", {"Triage", "Draft"}),
+        ("Triage(prompt, ¦)", {"customer"}),
+        ("aug:support/¦", {"aug:support/triage"}),
+    ],
+)
+def test_what_is_offered(opened: Any, text: str, wanted: set[str]) -> None:
+    document, offset, session = opened(text)
+    assert wanted <= {item.label for item in completion.completion(document, offset, session, snippets=False)}
+
+
+@pytest.mark.parametrize("text", ["// Dr¦", "/* Dr¦ */", '"Dr¦" | Draft', "Draft(prompt) @ 'Dr¦'"])
+def test_nothing_is_offered_in_comments_and_strings(opened: Any, text: str) -> None:
+    document, offset, session = opened(text)
+    assert completion.completion(document, offset, session, snippets=False) == []
+
+
+@pytest.mark.parametrize("name", ["Tri¦age(prompt)", "aug:support/tri¦age(prompt)"])
+def test_a_called_program_is_shown_and_found(opened: Any, name: str) -> None:
+    document, offset, session = opened(name)
+    assert "a program; its inputs: `prompt`, `customer`" in str(hover(document, offset, session))
+    found = navigation.definition(document, offset, session)
+    assert found is not None
+    assert found.uri.endswith("schemas/support/triage.aug")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "repeat { const ¦d = Draft(prompt, previous.d.text); d } until d.text is 1",
+        "repeat { const d = Draft(prompt, previous.¦d); d } until d.text is 1",
+        "repeat { const ¦d = Draft(prompt); d } until d.text is 1 max 2 else { each r in rounds { Draft(r.d) } }",
+        "repeat { const ¦d = Draft(prompt); each r in rounds { Draft(r.d) } } until d.text is 1",
+    ],
+)
+def test_a_name_of_a_round_is_renamed_in_earlier_rounds_too(opened: Any, text: str) -> None:
+    document, offset, _ = opened(text)
+    edit = navigation.rename(document, offset, "neu")
+    assert not isinstance(edit, str)
+    [edits] = (edit.changes or {}).values()
+    plain = document.source.text
+    for each in sorted(edits, key=lambda each: document.lines.offset(each.range.start), reverse=True):
+        plain = plain[: document.lines.offset(each.range.start)] + each.new_text + plain[document.lines.offset(each.range.end) :]
+    assert plain == text.replace("¦", "").replace(" d ", " neu ").replace(".d", ".neu").replace("until d", "until neu")
