@@ -61,6 +61,8 @@ TUPLE_PLACES: Final = 200
 """Places of a tuple beyond which it is an array of the union of them."""
 UNION_VARIANTS: Final = 300
 """Alternatives that a union may be multiplied out to."""
+MULTIPLIED_BRANCHES: Final = 1000
+"""Branches that a union may be multiplied to by those beside it; beyond them some of those are told as lost."""
 COMPARED_VARIANTS: Final = 60
 """Branches of `oneOf` that are compared with each other."""
 SAMPLE_LEVELS: Final = 120

@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
-from instrc.jsonvalue import Json, JsonObject, as_array, equal, freeze
+from instrc.jsonvalue import Json, JsonObject, as_array, freeze
+from instrc.schema.laws import Keys
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
@@ -27,6 +28,8 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
     """The definition of the payload that the body is a copy of."""
     node: Json = None
     """The schema it was made of, for losses found later."""
+    too_many: bool = False
+    """Whether it stands for more alternatives than are kept apart."""
 
     @property
     def anything(self) -> bool:
@@ -56,11 +59,12 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
 def distinct(forms: Sequence[Variant]) -> list[Variant]:
     """Return the first of each of the forms that say the same."""
     kept: list[Variant] = []
+    alike: dict[tuple[str, str | None, object], list[Codec]] = {}
+    key_of = Keys()
     for form in forms:
-        if not any(
-            form.kind == other.kind and form.text == other.text and form.codec == other.codec and equal(form.body, other.body)
-            for other in kept
-        ):
+        codecs = alike.setdefault((form.kind, form.text, key_of(form.body)), [])
+        if form.codec not in codecs:
+            codecs.append(form.codec)
             kept.append(form)
     return kept
 

@@ -143,3 +143,39 @@ def test_what_no_keyword_says_of_both_is_a_loss() -> None:
 def test_branches_that_cannot_both_hold_are_said_as_anyof_without_a_loss(left: Any, right: Any) -> None:
     losses = lower(wrapping({"oneOf": [left, right]}), "openai").losses
     assert not [loss for loss in losses if loss.keyword == "oneOf"]
+
+
+def either(*names: str) -> Any:
+    """Return an `anyOf` that asks for one of some names."""
+    return {"anyOf": [{"required": [name]} for name in names]}
+
+
+@pytest.mark.parametrize("target", ["openai", "vllm", "gigachat"])
+@pytest.mark.parametrize("pairs", [9, 12, 60])
+def test_unions_that_multiply_each_other_to_many_are_partly_told_as_lost(target: str, pairs: int) -> None:
+    names = [(f"a{number}", f"b{number}") for number in range(pairs)]
+    properties = {name: TEXT for pair in names for name in pair}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "allOf": [either(*each) for each in names],
+    }
+    result = lower(schema, target)
+    lost = [loss for loss in result.losses if "more alternatives" in loss.reason]
+    assert {loss.keyword for loss in lost} == {"anyOf", "required"}
+    assert all(loss.pointer == "" or loss.pointer.split("/")[1] in {"anyOf", "allOf"} for loss in lost)
+    assert len(str(result.payload)) < 50 * len(str(schema))
+    value = {a: "x" for a, _ in names}
+    assert lift(encode(value, result.map), result.map).value == value
+    less = dict.fromkeys(list(value)[:-1], "x")
+    lifted = lift(encode(less, result.map, check=False), result.map)
+    assert not lifted.ok
+
+
+def test_unions_that_leave_few_alternatives_are_kept_whole() -> None:
+    kinds = [closed(kind={"const": f"k{number}"}, value=TEXT) for number in range(20)]
+    result = lower(
+        closed(a={"allOf": [{"oneOf": kinds}, {"oneOf": [*reversed(kinds), closed(kind={"const": "other"})]}]}), "openai"
+    )
+    assert result.losses == ()

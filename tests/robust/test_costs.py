@@ -89,6 +89,17 @@ def items(size: int) -> object:
     return instrc.compile('@{ title: "A", type: "object" } | @{ title: "B", type: "object" }', batch=size)
 
 
+def choices(size: int) -> object:
+    """Lower objects that each need one of two names, many times over: together they would have 2**size forms."""
+    needs = [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]} for i in range(size)]
+    return instrc.lower({"type": "object", "allOf": needs}, "openai")
+
+
+def patterns(size: int) -> object:
+    rest = {f"^p{i}": {"type": "string"} for i in range(size)}
+    return instrc.lower({"type": "object", "patternProperties": rest}, "openai")
+
+
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 1_200, 2.5),  # beyond a thousand levels the classes of a value are looked at in Python: that costs half as much again
     (far_down, 300, 2.5),
@@ -100,6 +111,8 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (unique, 200, 2.5),
     (wrong_items, 50, 3),
     (items, 200, 2.5),
+    (choices, 110, 3),
+    (patterns, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
 

@@ -20,14 +20,15 @@ from msgspec.structs import replace
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
-from instrc.limits.payloads import COMPARED_VARIANTS, UNION_VARIANTS
+from instrc.limits.payloads import COMPARED_VARIANTS, MULTIPLIED_BRANCHES, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.context import Context, Forms
-from instrc.lowering.notes import join_notes
+from instrc.lowering.notes import join_notes, note
 from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
+from instrc.lowering.rewrites.multiplied import multiplied, with_fewer
 from instrc.lowering.rewrites.scalars import SCALARS
 from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.schema.relations import disjoint
@@ -49,7 +50,27 @@ class United(NamedTuple):
 
 
 def branches(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
-    """Return the forms of all branches of `anyOf` or `oneOf`, each with what stands beside it."""
+    """Return the forms of all branches of `anyOf` or `oneOf`, each with what stands beside it.
+
+    Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
+    """
+    dropped: list[Json] = []
+    if multiplied(node) > MULTIPLIED_BRANCHES:
+        fewer, dropped = with_fewer(node)
+    if not dropped:
+        found, after = _branches(node, context, progress, forms)
+        if not any(form.too_many for form in found):
+            return found, after
+        fewer, dropped = with_fewer(node)
+        if not dropped:
+            return found, after
+    for member in dropped:
+        progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
+    found, progress = _branches(fewer, context, progress.derive(fewer, node), forms)
+    return [form.after([note("allOf", dropped)]) for form in found], progress
+
+
+def _branches(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
     if beside:
@@ -63,9 +84,9 @@ def branches(node: JsonObject, context: Context, progress: Progress, forms: Form
         schemas.append(schema)
         each, progress = forms(schema, context, progress)
         found += [_named(form, branch) for form in each] if isinstance(branch, dict) else each
-        if len(found) > UNION_VARIANTS:
+        if len(found) > UNION_VARIANTS or any(form.too_many for form in each):
             form, progress = anything.anything_variant(context, node, "has more alternatives than can be kept apart", progress)
-            return [form], progress
+            return [replace(form, too_many=True)], progress
     if keyword == "oneOf" and not _exclusive(schemas, context):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
         progress = progress.lose(node, "oneOf", reason=reason)
@@ -145,9 +166,14 @@ def _strange(form: Variant) -> bool:
 def _enumerations(dialect: Dialect, forms: Sequence[Variant]) -> list[Variant]:
     """Join enums of one type into one enum, unless each describes its values."""
     result: list[Variant] = []
+    lists: list[int] = []
+    """Where enums stand in the result."""
     for form in forms:
-        mate = next((number for number, other in enumerate(result) if _same_enumeration(other, form)), None)
+        listing = _lists_only(form)
+        mate = next((number for number in lists if _same_enumeration(result[number], form)), None) if listing else None
         if mate is None or (dialect.unions == "anyOf" and (form.text or result[mate].text)):
+            if listing and mate is None:
+                lists.append(len(result))
             result.append(form)
         else:
             result[mate] = _joined(result[mate], form)
