@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.lint.words import MOST, suspicious_words
+from instrc.limits.programs import TOLD_OF_A_KIND
+from instrc.lint.words import suspicious_words
 from instrc.schema.extents import extent
 from instrc.source import Source, Span
 
@@ -78,8 +79,8 @@ def test_values_that_are_not_checked_are_told() -> None:
 
 
 def test_what_is_not_shown_of_many_problems_is_told() -> None:
-    found = names(**{f"u{index}": 1 for index in range(MOST + 5)})
-    assert found == [*["unknown-keyword"] * MOST, "further-problems"]
+    found = names(**{f"u{index}": 1 for index in range(TOLD_OF_A_KIND + 5)})
+    assert found == [*["unknown-keyword"] * TOLD_OF_A_KIND, "further-problems"]
 
 
 ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", "1", "-", r"\."])

@@ -38,6 +38,7 @@ VIBES: dict[str, Any] = {
     "Own": an_object(part=an_object(b={"type": "integer"})),
     "Base": an_object(x=TEXT),
     "Derived": {"$ref": "aug:Base"},
+    "Names": an_object(names={"type": "array", "items": TEXT}),
     "Odd": an_object(**{"b c": TEXT, "b.c": TEXT, "b": TEXT}),
 }
 
@@ -327,3 +328,15 @@ def test_a_name_that_is_no_identifier_is_quoted_wherever_a_path_is_written(folde
     process = compiled(f"const o = Odd(prompt); const a = Get_Activity(o.{member}); Slot(a)", folder).documents["process"]
     step = process["$defs"]["SERVER_1"]["properties"]["step2_get"]
     assert (step["arguments"], step["references"]) == (read, [read])
+
+
+def test_a_model_that_chooses_from_a_list_of_a_model_is_asked_after_it(folder: Path) -> None:
+    text = "const l = Names(prompt); B(l, { y: OneOf(l.names) })"
+    process = compiled(f"{text} | Get_Activity", folder).documents["process"]
+    assert list(process["properties"]) == ["llmContext1", "llmContext2", "serverContext1"]
+
+
+@pytest.mark.parametrize("block", ["do {{ {} }}", "do {{ do {{ {} }} }}", "each i in 2 {{ {} }}", "{}"])
+def test_a_name_from_further_out_is_offered_for_a_misspelt_one(folder: Path, block: str) -> None:
+    [problem] = problems("const written = A(prompt); " + block.format("B(writen)"), folder)
+    assert (problem.name, getattr(problem, "nearest", None)) == ("unknown-name", ("written",))

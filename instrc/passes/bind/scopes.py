@@ -102,8 +102,6 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 
     def visible(self) -> dict[str, Binding]:
         """Return every local name that can be seen here, with its statement."""
-        if self.outer is None:
-            return dict(self.locals)
         found: dict[str, Binding] = {}
         for scope in self.outwards():
             found = {**scope.locals, **found}
