@@ -97,8 +97,11 @@ class Process(Struct, frozen=True):
         if not isinstance(schema, dict):
             return None
         properties = schema.get("properties")
-        if not isinstance(properties, dict) or not properties or not all(re.fullmatch(_WRITTEN, name) for name in properties):
+        if not isinstance(properties, dict) or not properties:
             return None
+        for name in properties:
+            if "Context" not in name or not re.fullmatch(_WRITTEN, name):  # the first spares most schemas the pattern
+                return None
         try:
             body = body_of(schema)
         except (UnreadableProcessError, RecursionError):

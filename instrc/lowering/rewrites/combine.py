@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from instrc.ir.codec import Codec
 from instrc.ir.dialect import Dialect
@@ -23,12 +23,8 @@ _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 
 
-class Fitted(NamedTuple):
-    """A schema in the target's words, `None` if there is no such value, and the codec of its values."""
-
-    body: JsonObject | None
-    codec: Codec
-    progress: Progress
+Fitted: TypeAlias = tuple[JsonObject | None, Codec, Progress]
+"""A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
 def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: Sequence[Variant] = ()) -> Fitted:
@@ -61,7 +57,7 @@ def together(node: Json, forms: Sequence[Variant], context: Context, progress: P
     """Return one schema for several forms, and what became of them."""
     forms, progress = unions.merge_variants(context, forms, progress)
     if not forms:
-        return Together(Fitted(None, None, progress), forms)
+        return Together((None, None, progress), forms)
     shared = [text for text in forms[0].notes if all(text in form.notes for form in forms if form.kind != "null")]
     if len(forms) == 1:
         shared += [text for text in [forms[0].text] if text]
@@ -74,7 +70,7 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], 
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None
-        return Fitted(_headed({"description": text}, body, {}) if text else body, codec, progress)
+        return (_headed({"description": text}, body, {}) if text else body, codec, progress)
     head: JsonObject = {}
     tail: JsonObject = {}
     description, title = node.get("description"), node.get("title")
@@ -98,8 +94,8 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], 
     if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
     if not tail and "$ref" not in body:
-        return Fitted({**head, **body} if head else body, codec, progress)
-    return Fitted(_headed(head, body, tail) if head or tail else body, codec, progress)
+        return ({**head, **body} if head else body, codec, progress)
+    return (_headed(head, body, tail) if head or tail else body, codec, progress)
 
 
 def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
