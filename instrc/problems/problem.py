@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from instrc.limits.programs import NOTED_PROBLEMS, SHOWN_NAME
 from instrc.source import Span
 
@@ -20,14 +22,14 @@ class Label(NamedTuple):
     text: str
 
 
-class Edit(NamedTuple):
+class Edit(Struct, frozen=True):
     """A change of a source: `text` replaces the span; if the span is empty, `text` is inserted there."""
 
     span: Span
     text: str
 
 
-class Fix(NamedTuple):
+class Fix(Struct, frozen=True):
     """A correction that a program can make."""
 
     title: str
@@ -81,19 +83,6 @@ class Problem:
     def __str__(self) -> str:
         """Return the message with long values shortened."""
         return shorten_values(self.message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaProblem(Problem):
-    """A mistake in a schema that is a warning there, and an error where a program cannot work with it."""
-
-    fatal: bool = False
-    """Whether a program cannot work with it."""
-
-    @property
-    def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
-        """A warning about a schema, an error about a program that nobody can fill in."""
-        return "error" if self.fatal else "warning"
 
 
 def shorten_values(text: str) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
-from instrc.problems.problem import Fix, Label, Problem, SchemaProblem
+from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
+from instrc.problems.weighed import SchemaProblem
 from instrc.source import Span
 
 
