@@ -207,6 +207,8 @@ class RepeatedName(Problem):
     """`None` if the block around it defines the name."""
     argument: bool = False
     """Whether two arguments have it, of which one may be a member of an object that is read."""
+    tool: bool = False
+    """Whether it is a tool of a plan."""
 
     @property
     def message(self) -> str:
@@ -216,6 +218,8 @@ class RepeatedName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.tool:
+            return "name each tool once: a plan can use it any number of times"
         return "give one of them a label of its own: `label: …`" if self.argument else "rename one of them"
 
     @property

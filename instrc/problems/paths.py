@@ -38,6 +38,8 @@ class UnknownMember(Problem):
     known: tuple[str, ...] = ()
     """The members that exist."""
     nearest: tuple[str, ...] = ()
+    handed: bool = False
+    """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
 
     @property
     def message(self) -> str:
@@ -49,8 +51,16 @@ class UnknownMember(Problem):
         """One short sentence: the way out."""
         if self.nearest:
             return did_you_mean(self.nearest)
+        if self.handed and self.word.startswith(("_", "$")):
+            return (
+                f"a block hands on no thoughts and metrics: make it a value in the block, `const why = do {{ step.{self.word} }}`"
+            )
         members = ", ".join(f"`{name}`" for name in self.known[:8])
         return f"its members: {members}" if self.known else "it has no members"
+
+
+_LENGTHS = frozenset({"length", "len", "size", "count"})
+"""What the length of a list is called elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +98,8 @@ class PathIntoList(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.word in _LENGTHS:
+            return "ask how long a list is in a condition: `PATH @ { minItems: 1 }`, `PATH @ { maxItems: 0 }`"
         return "pass on the whole list, or process its elements: `each element in … { … }`"
 
 

@@ -41,6 +41,11 @@ class MissingArgument(PlanProblem):
         """One short sentence: what is wrong."""
         return f"`{self.callee}` needs the argument `{self.argument}`"
 
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out, where the call stands in a program."""
+        return None if self.at is None else f"write it in the brackets of the call: `{self.argument}: …`"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownArgument(PlanProblem):

@@ -124,7 +124,10 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     ),
     (frozenset({"assert"}), "write what must be true into the schema, or `when PATH { … } else { … }`"),
     (frozenset({"global", "nonlocal", "del"}), "remove it: a name has one value, which each block inside sees"),
-    (frozenset({"and"}), "in a condition write one `when` in the other; steps beside each other stand in `{ a: A, b: B }`"),
+    (
+        frozenset({"and"}),
+        "in a condition write one `when` in the other, for `until` in a name: `const done = when A { when B { true } }`",
+    ),
     (frozenset({"or"}), "`or` joins conditions only; for a choice write `when PATH { … } else { … }`"),
     (frozenset({"not"}), "put what is to happen otherwise behind `else`: `when PATH { … } else { … }`"),
     (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),

@@ -22,6 +22,7 @@ VIBES = {
     "Summarise": an_object(short=TEXT),
     "Polish": an_object(polished=TEXT),
     "Send": an_object(mail=TEXT),
+    "Sort": an_object(kind={"enum": ["x", "y"]}),
     "Send_Activity": an_object(id=TEXT),
     "Queue_Activity": an_object(place=TEXT),
     "Check_Activity": an_object(fine={"type": "boolean"}),
@@ -119,6 +120,8 @@ NO_DECISION = {
     + APPROVED
     + YES
     + "{ when prompt is 1 { Send_Activity(d) } } else { do { Queue_Activity(d) } }",
+    "what leads to the person": "const c = Check_Activity(prompt); const d = Sort(prompt); "
+    'const a = when d.kind is "x" { Polish(c) } else { Approve_User(prompt) }; Send_Activity({ d, a })',
     "made after the decision": APPROVED + YES + "{ Send_Activity(Draft(prompt)) }",
     "made from the decision": APPROVED + "const d = Draft(ok); " + SENT,
     "made anew after the decision": DRAFT + APPROVED + YES + "{ Send_Activity(Polish(d)) }",

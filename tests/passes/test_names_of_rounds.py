@@ -96,3 +96,42 @@ def test_an_object_of_values_stands_for_its_members_in_other_rounds(named: str, 
 def test_a_member_of_a_nested_object_is_read_in_other_rounds() -> None:
     text = 'repeat { const c = Ma(prompt); const o = { y: { z: c } }; Log_Activity(previous.o.y.z.a); c } until c.a is "x"'
     assert arguments(text, "log") == "previous.step1_ma.a"
+
+
+SUMMARY = {
+    "Sum": {
+        "type": "object",
+        "properties": {"_why": TEXT, "text": TEXT, "$score": {"type": "number"}},
+        "required": ["_why", "text", "$score"],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("marked", "way_out"),
+    [
+        ('repeat { const s = Sum(prompt, previous.s.«_why»); s } until s.text is "x"', "const why = do { step._why }"),
+        ('repeat { const s = Sum(prompt); const l = each r in rounds { Ma(r.s.«$score») }; s } until s.text is "x"', "do {"),
+        ("const o = do { Sum(prompt) }; Ma(o.«_why»)", "do { step._why }"),
+        ("const o = each i in 2 { Sum(i) }; each s in o { Ma(s.«_why») }", "do { step._why }"),
+    ],
+)
+def test_a_thought_that_no_block_hands_on_is_a_problem(marked: str, way_out: str) -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.artefacts(marked.replace("«", "").replace("»", ""), vibes={**VIBES, **SUMMARY}, report=Report())
+    [problem] = raised.value.problems
+    assert (problem.name, problem.at and problem.at.start) == ("unknown-member", marked.index("«"))
+    assert way_out in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'repeat { const s = Sum(prompt, previous.why); const why = do { s._why }; s } until s.text is "x"',
+        "const o = do { const s = Sum(prompt); { s, why: s._why } }; Ma(o.why, o.s)",
+        "const s = Sum(prompt); do { Ma(s._why, s.$score) }",
+        'repeat { const s = Sum(prompt); s } until s.$score @ { minimum: 8 } or s._why is "x"',
+    ],
+)
+def test_a_thought_is_read_where_its_step_stands(text: str) -> None:
+    instrc.artefacts(text, vibes={**VIBES, **SUMMARY}, report=Report())

@@ -45,3 +45,32 @@ def test_one_slip_is_one_problem(marked: str, name: str) -> None:
     [problem] = raised.value.problems
     assert (problem.name, problem.at and problem.at.start) == (name, marked.index("«"))
     assert problem.at.text == marked.partition("«")[2].partition("»")[0]
+
+
+CHECK = "const c = Check(prompt); "
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("Called(prompt)", "write it in the brackets of the call: `who: …`"),
+        (CHECK + "when c.issues.length is 0 { Draft(c) }", "`PATH @ { minItems: 1 }`"),
+        (CHECK + 'when c.issues[0] is "x" { Draft(c) }', "each NAME in PATH"),
+        (CHECK + 'when c.level is "a" | "b" { Draft(c) }', "or PATH is VALUE"),
+        ("Act(prompt, { plan: Plan(Search_Activity, Search_Activity) })", "name each tool once"),
+        ("repeat { " + CHECK + 'c } until c.level is "a" and c.level is "b"', "const done = when A { when B { true } }"),
+    ],
+)
+def test_the_hint_says_what_to_write(text: str, hint: str, tmp_path: Any) -> None:
+    (tmp_path / "called.aug").write_text("input who; Draft(who, prompt)", encoding="utf-8")
+    check = {"Check": an_object(level=TEXT, issues={"type": "array", "items": TEXT})}
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.artefacts(text, vibes={**VIBES, **check}, roots=[tmp_path])
+    [problem] = raised.value.problems
+    assert hint in (problem.hint or "")
+
+
+def test_what_the_hint_says_compiles() -> None:
+    check = {"Check": an_object(level=TEXT, issues={"type": "array", "items": TEXT})}
+    text = 'const done = when c.level is "a" { when c.issues @ { minItems: 1 } { true } }; c } until done'
+    instrc.artefacts("repeat { " + CHECK + text, vibes={**VIBES, **check})

@@ -81,7 +81,7 @@ def _plan(
         if tool is None:
             complete = False
         elif tool.name in tools:
-            ev.report.add(problems.names.RepeatedName(at=each.value.span, word=tool.name, first=None))
+            ev.report.add(problems.names.RepeatedName(at=each.value.span, word=tool.name, first=None, tool=True))
             complete = False
         else:
             tools[tool.name] = tool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc import problems
+from instrc.flattening.strip import is_meta
 from instrc.ir.blocks import Region, Repeat, regions_of, tests_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
@@ -53,9 +54,9 @@ def _reads(graph: Graph) -> Iterator[tuple[Path, Span]]:
 
 
 def _is_handed(reading: Reading | None, rest: tuple[str, ...], body: set[int | str | Local]) -> bool:
-    """Tell whether a member of a name is, or lies in, what a step or a block of a body gives."""
+    """Tell whether a member of a name is, or lies in, what a step or a block of a body hands on: no thoughts and no metrics."""
     while isinstance(reading, ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
         return True  # there is no such member, which is reported by itself
-    return isinstance(reading, Path) and reading.origin in body
+    return isinstance(reading, Path) and reading.origin in body and not any(map(is_meta, reading.tail))

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from instrc.flattening.members import ANYTHING, MemberSchema, either, elements, member
 from instrc.flattening.nullable import nullable
+from instrc.flattening.strip import is_meta, strip
 from instrc.ir.blocks import Block, Do, Each, Region, Repeat, Try, When, regions_of
 from instrc.ir.fusion import StepObject
 from instrc.ir.graph import Graph, Step
@@ -37,8 +38,10 @@ NULL: Json = {"type": "null"}
 class Outcomes:
     """The schemas of all that a graph's paths lead to; steps are looked up in `schemas`, blocks are worked out here."""
 
-    def __init__(self, graph: Graph, schemas: Mapping[int, Json]) -> None:
+    def __init__(self, graph: Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
         self.graph = graph
+        self._recorded = recorded
+        """Whether thoughts and metrics are left out of what blocks give, as in the record of a run."""
         self.schemas = schemas
         self.blocks: dict[int, Json] = {}
         self._places = {step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Each)}
@@ -123,8 +126,12 @@ class Outcomes:
     def reading(self, reading: Reading) -> Json:
         """Return the schema of what a block gives."""
         match reading:
-            case Path():
-                return self.path(reading)
+            case Path(origin, tail):
+                found = self.path(reading)
+                step = self.graph.steps[origin] if isinstance(origin, int) else None
+                if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
+                    return found
+                return strip(found, ("thoughts", "metrics"))  # a step hands on neither, unless a path names them
             case Constant(value):
                 return {"const": value}
             case ObjectReading(members):

@@ -45,7 +45,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
     if not graph.has_flow:
         return
     check_handed(graph, report)
-    outcomes = Outcomes(graph, flat.schemas)
+    outcomes = Outcomes(graph, flat.schemas, recorded=True)
     for access in graph.accesses:
         _check_member(access, outcomes, report)
     for step in graph.steps.values():
@@ -129,7 +129,8 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
         report.add(problems.paths.PathIntoList(at=span, word=word))
     else:
         near = nearest(word, found.known)
-        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near))
+        handed = isinstance(path.origin, Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
+        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed))
 
 
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:

@@ -66,7 +66,9 @@ class _Search:
         found: dict[int, Unshown] = {}
         for each in candidates:
             for number in self._deciders(each, carried):
-                if number not in found and not after[each.result.number] & self.bits[number]:
+                if number in found or self._is_another_way(each.result, number):
+                    continue
+                if not after[each.result.number] & self.bits[number]:
                     found[number] = Unshown(self.steps[number], each.result, each.activity)
                     break
         yield from (found[number] for number in sorted(found))
@@ -111,6 +113,14 @@ class _Search:
             if isinstance(block.content, When):
                 yield block, region
             region = self.sources.regions.get(block.number)
+
+    def _is_another_way(self, result: Step, person: int) -> bool:
+        """Tell whether a result decides that a person is asked, or is made where that one is not."""
+        asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
+        tests = [test for block, _ in asked.values() for test in tests_of(block.content)]
+        if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):
+            return True
+        return any(block.number in asked and asked[block.number][1] != region for block, region in self._whens(result))
 
     def _decisions(self, activity: Step) -> Iterator[tuple[int, Hashable]]:
         """Yield the people whose decision leads to a step, each with what tells that from their other decisions."""
