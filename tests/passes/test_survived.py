@@ -340,3 +340,9 @@ def test_a_model_that_chooses_from_a_list_of_a_model_is_asked_after_it(folder: P
 def test_a_name_from_further_out_is_offered_for_a_misspelt_one(folder: Path, block: str) -> None:
     [problem] = problems("const written = A(prompt); " + block.format("B(writen)"), folder)
     assert (problem.name, getattr(problem, "nearest", None)) == ("unknown-name", ("written",))
+
+
+def test_a_step_that_nothing_reads_is_told_without_another(folder: Path) -> None:
+    [problem] = problems("do { A(prompt); B(prompt) }", folder)
+    assert (problem.name, problem.labels) == ("unread-result", ())
+    assert problem.message == "nothing reads the result of `A`"
