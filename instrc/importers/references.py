@@ -16,7 +16,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 
 
 def settle_references(schema: Json, path: Path, given: Given) -> None:
-    """Let each reference of a schema fresh from `mend`, which is nobody else's, lead to a part of it, or take it out."""
+    """Make each reference of a schema lead to a part of it, or take it out, in place: the schema is a copy of our own."""
     if schema.__class__ is not dict:
         return
     identity = schema.pop("$id", None)

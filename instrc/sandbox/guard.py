@@ -35,7 +35,7 @@ _UNSEEN = ("mkfifo", "mknod", "chroot", "lchmod", "lchflags", "pidfd_open")
 
 
 def limit_memory(size: int) -> None:
-    """Let the process have no more memory, no large files, and no dumps of itself."""
+    """Limit the memory of this process and the size of its files, and forbid dumps of its memory."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -56,7 +56,7 @@ def _take_away() -> None:
 
 
 def forbid(folder: str) -> None:
-    """Forbid what code has no business with; files may be read where modules lie, and written in the folder."""
+    """Forbid what the code of a model does not need; files may be read where modules lie, and written in the folder."""
     own = Path(folder).resolve()
     _take_away()
     readable = tuple({str(Path(place).resolve()) for place in [sys.prefix, sys.base_prefix, *sys.path] if place})

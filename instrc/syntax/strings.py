@@ -8,7 +8,7 @@ from instrc.syntax.view import GIVE_UP, Found, View
 
 
 def string_slip(view: View) -> Found:
-    """See to a string in brackets that touches a name or another string."""
+    """Name and repair a string in brackets that touches a name or another string."""
     if not view.open or not view.read or view.read[-1].end != view.token.start:
         return None
     last, token = view.read[-1], view.token

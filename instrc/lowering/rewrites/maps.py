@@ -62,7 +62,7 @@ class Kept(NamedTuple):
 def maps(
     node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms
 ) -> tuple[Variant | None, Progress]:
-    """Say an object none of whose properties is declared."""
+    """Write an object that declares no property."""
     if context.dialect.maps == "keep":
         found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, forms)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
@@ -79,7 +79,7 @@ def maps(
 
 
 def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Say a map that cannot hold anything."""
+    """Write a map that can only be empty."""
     if (bound(node, "minProperties") or 0) > 0:
         return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
     body: JsonObject = {"type": "object", "properties": {}}
@@ -98,7 +98,7 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
 def keep_map(
     node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms, *, renamed: bool = False
 ) -> tuple[Kept, Progress]:
-    """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
+    """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords
     patterns, rest = others
     lost: list[str] = []
@@ -153,14 +153,14 @@ def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[J
 
 
 def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
-    """Lose what holds for keys no pattern matches, where patterns are not told."""
+    """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
     return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
 
 
 def pairs(
     node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms
 ) -> tuple[Variant | None, Progress]:
-    """Say entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
+    """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     patterns, rest = others.patterns, others.given
     wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
     if rest is not False:
