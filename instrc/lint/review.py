@@ -40,6 +40,8 @@ def review(
         report.add(ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
         return
     report.problems.extend(hidden_versions(vibe, registry))
+    if vibe.pointer:
+        report.problems.extend(_unknown_parts(vibe, allowed))
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
     unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
     report.problems.extend(unsound)
@@ -53,6 +55,17 @@ def review(
     from instrc.lint.coherence import incoherences  # most vibes do without it
 
     incoherences(vibe, registry, report)
+
+
+def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the parts of a record that nothing reads."""
+    for word in vibe.document:
+        if word not in _PARTS and word not in allowed and not word.startswith(("x-", "X-")):
+            from instrc.problems.suggest import nearest  # only where there is one
+            from instrc.problems.vibes import UnknownPart
+
+            at = vibe.place(pointer((word,)), key=True)
+            yield UnknownPart(at=at, word=word, nearest=nearest(word, ("input", "solution"), 1))
 
 
 def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
@@ -118,4 +131,6 @@ _ENGINE = {
     "arguments": (_is_arguments, 'it is a path, or a list or an object of paths and of constants, `{ "const": … }`'),
     "activity": (lambda value: value.__class__ is str and bool(value), "it is the name of an activity"),
 }
+_PARTS = frozenset({"schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
+"""What a record may hold."""
 _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments"})

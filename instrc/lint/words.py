@@ -56,7 +56,21 @@ def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
     from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
     from instrc.problems.suspicious import UnknownKeyword
 
-    return UnknownKeyword(at=at, word=keyword, nearest=nearest(keyword, OFFERED))
+    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, OFFERED))
+
+
+_OF_OTHERS = {
+    "min": ("minimum", "minLength", "minItems"),
+    "max": ("maximum", "maxLength", "maxItems"),
+    "regex": ("pattern",),
+    "match": ("pattern",),
+    **dict.fromkeys(("values", "choices", "allowed"), ("enum",)),
+    **dict.fromkeys(("fields", "props", "attributes"), ("properties",)),
+    "reference": ("references",),
+    "activty": ("activity",),
+    "argument": ("arguments",),
+}
+"""Keywords of other systems and of our own engine, and what says the same."""
 
 
 def _unknown_format(written: str, at: Span | None) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,6 +78,34 @@ class MalformedReference(Problem):
         return "write it like `aug:folder/name`, `aug:folder/name:1` or `aug:folder/name#part`"
 
 
+_NOT_JSON = (
+    (r"//|/\*|#", "remove the comment: JSON has none"),
+    ("```", "remove the fences of Markdown"),
+    ("[\u201c\u201d\u201e\u00ab\u00bb]", 'write straight quotes, `"`'),
+    ("'", 'write double quotes, `"`'),
+    (r"True\b", "write `true`"),
+    (r"False\b", "write `false`"),
+    (r"(?:None|undefined|NaN|nil)\b", "write `null`"),
+    (r"[A-Za-z_]\w*\s*:", "write the key in double quotes"),
+)
+"""What stands in a file that is nearly JSON, and what to do about it."""
+
+
+def _of_json(at: Span | None) -> str | None:
+    """Return the way out of a mistake in JSON, by what stands at its place."""
+    if at is None:
+        return None
+    text = at.source.text
+    rest = text[at.start : at.start + 100]
+    if rest[:1] in {"}", "]"} and text[: at.start].rstrip().endswith(","):
+        return "remove the `,` before it"
+    if rest.strip() in {"", "{", "[", ",", ":"} and text.strip():
+        return "close the brackets that are open"
+    if re.match(r"[A-Za-z_]\w*:\s", rest) and not text[: at.start].strip():
+        return "write it as JSON: this looks like YAML"
+    return next((advice for pattern, advice in _NOT_JSON if re.match(pattern, rest)), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidVibe(Problem):
     """A file is not a vibe.
@@ -107,7 +136,7 @@ class InvalidVibe(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return self.way_out or None
+        return self.way_out or _of_json(self.at)
 
     @property
     def labels(self) -> tuple[Label, ...]:

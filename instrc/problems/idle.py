@@ -256,6 +256,8 @@ class ImpossibleSchema(SchemaProblem):
         """One short sentence: the way out."""
         if self.endless:
             return "remove the name from `required`, or allow `null` there"
+        if self.words == ("pattern",):
+            return "write the pattern without `/` around it"
         if self.words == ("oneOf",):
             return "each value that satisfies one of its schemas satisfies another one too: write `anyOf`"
         return "correct one of them"

@@ -11,6 +11,19 @@ from instrc.problems.suggest import did_you_mean
 from instrc.problems.weighed import SchemaProblem
 from instrc.source import Span
 
+_TYPES = {
+    **dict.fromkeys(("dict", "map", "record", "struct"), "write `object`"),
+    **dict.fromkeys(("float", "double", "decimal"), "write `number`"),
+    **dict.fromkeys(("list", "tuple", "set"), "write `array`"),
+    "enum": "leave the `type` out: the `enum` alone says which values there are",
+    "any": "leave the `type` out: then any value is allowed",
+    **dict.fromkeys(("date", "time", "email", "uuid"), 'write `"type": "string"` and the rest as a `format`'),
+    **dict.fromkeys(("datetime", "date-time"), 'write `"type": "string", "format": "date-time"`'),
+    **dict.fromkeys(("url", "uri"), 'write `"type": "string", "format": "uri"`'),
+    "file": 'write `"type": "string"`',
+}
+"""What to write in place of types of other languages."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSchema(Problem):
@@ -42,6 +55,15 @@ class InvalidSchema(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        last = self.pointer.rpartition("/")[2]
+        if last == "required" and self.reason.startswith(("true", "false")):
+            return 'name the required properties beside `properties`: `"required": ["NAME"]`'
+        if self.characters in {'"true"', '"false"'} or self.characters in {"'true'", "'false'"}:
+            return "write `true` or `false`, without quotes"
+        if (word := self.characters.strip("\"'").casefold()) in _TYPES and self.reason.endswith("is not a type"):
+            return _TYPES[word]
+        if self.reason.endswith("is not a whole number") and word.isdecimal():
+            return "write the number without quotes"
         if self.reason.endswith("is not an array"):
             return "write a list in square brackets, `[…]`"
         if self.reason.endswith("is not an object or a boolean"):

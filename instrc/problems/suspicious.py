@@ -52,6 +52,10 @@ class UnknownKeyword(Problem):
             return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
         if self.word in _OF_RUNS:
             return "models, retries and the like are chosen when a program is run, not in the program: remove it"
+        if self.word == "optional":
+            return "remove it: a property that is not named in `required` is optional"
+        if self.word in {"solution", "input"}:
+            return f'put the schema under `schema`: `{{ "schema": {{ … }}, "{self.word}": … }}`'
         if self.inline and not self.nearest:
             return f'write properties under `properties`: `@ {{ type: "object", properties: {{ {self.word}: {{ … }} }} }}`'
         if self.annotating and not self.nearest:

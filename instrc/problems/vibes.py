@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
-from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -168,3 +168,38 @@ class InvalidSolution(Problem):
         """One short sentence: what is wrong."""
         where = f"`{self.pointer}` of the solution" if self.pointer else "the solution"
         return f"the schema does not accept {where}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownPart(Problem):
+    """A record has a part that is not known, so it has no effect.
+
+    A record has a `schema` and, optionally, an `input` and a `solution`; a title and a description may be beside them.
+
+    ```json schemas/letter.vibe.json
+    { "schema": { "type": "object", "properties": { "body": { "type": "string" } } }, "solutoin": { "body": "Hello" } }
+    ```
+
+    Correct the name, or begin that of a part of your own with `x-`.
+    """
+
+    name: ClassVar[str] = "unknown-part"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is not a part of a record: it has no effect"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "a record has a `schema`, an `input` and a `solution`; begin your own part with `x-`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamings(self.at, self.word, self.nearest)

@@ -30,6 +30,7 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
     return (
         word in _ALONE
         or (word == "minItems" and ("prefixItems" in node or node.get("items") is False))
+        or (word == "pattern" and str(node[word]).startswith("/^"))  # as in JavaScript: nothing stands before a beginning
         or (word in _WITH_OTHERS and ("type" in node or word == "allOf"))
     )
 

@@ -33,6 +33,9 @@ def impossible_texts(nodes: Sequence[tuple[Path, Json]]) -> Iterator[tuple[Path,
             if limits.high < math.inf:
                 lengths.append((holder or "maxLength", Extent(0, limits.high)))
         pairs = (*combinations(patterns, 2), *product(patterns, lengths))
+        if isinstance(own := node.get("pattern"), str) and own.startswith("/^"):  # nothing stands before the beginning of a text
+            yield path, ("pattern",)
+            continue
         wrong = next(((one, other) for (one, first), (other, second) in pairs if first.excludes(second)), None)
         if wrong is not None:
             yield path, tuple(dict.fromkeys(wrong))
