@@ -128,6 +128,8 @@ REGEX_TEXT: Final = 100_000
 """Characters of a text that the engine looks at that backtracks."""
 REGEX_PATTERN: Final = 20_000
 """Characters of a pattern that is read at all."""
+REGEX_WRITTEN_OUT: Final = 200_000
+"""Atoms of a pattern with its counts written out, as the engine keeps it that backtracks: some 60 MB."""
 PLAIN_LEVELS: Final = 20
 """Levels of a schema that is checked without a validator."""
 SHALLOW: Final = 4

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from instrc.limits.schemas import REGEX_PATTERN, REGEX_SECONDS, REGEX_TEXT
+from instrc.limits.schemas import REGEX_PATTERN, REGEX_SECONDS, REGEX_TEXT, REGEX_WRITTEN_OUT
+from instrc.schema.repeats import written_out
 
 
 class _Clock(Struct):
@@ -69,6 +70,8 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
             return _Linear(re2.compile(translated.re2, options))
         except re2.error:
             pass  # a bound over 1,000, or a script that RE2 does not know
+    if written_out(translated.regex) > REGEX_WRITTEN_OUT:
+        return f"with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
     import regex
 
     try:

@@ -29,7 +29,7 @@ def broken(pattern: str) -> str | None:
         re.compile(pattern)
     except re.error as error:
         return error.msg if error.msg in _BROKEN else None
-    except (RecursionError, OverflowError, FutureWarning, DeprecationWarning):
+    except (RecursionError, OverflowError, ValueError, FutureWarning, DeprecationWarning):  # a number may have 5,000 digits
         return None
     return None
 

@@ -28,7 +28,25 @@ def early_end(view: View) -> Found:
         return problem, Repair((view.one(kind),), 1) if view.accepts(kind, view.following.kind) else Repair(drop=1)
     if token.kind == "NAME" and closed and view.accepts("COMMA"):
         return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
-    return unclosed(view, len(view.open))
+    return unclosed(view, _within_block(view))
+
+
+def _within_block(view: View) -> int:
+    """Return how many brackets to close before the next statement: those inside of a block that is closed later, else all."""
+    closing = [OPENING[opening.kind] for opening, _ in reversed(view.open)]
+    for count in range(1, len(closing)):
+        if closing[count] == "RBRACE" and view.accepts(*closing[:count], view.token.kind):
+            return count if _is_closed_later(view, len(closing) - count) else len(closing)
+    return len(closing)
+
+
+def _is_closed_later(view: View, level: int) -> bool:
+    """Tell whether what follows closes as many brackets more than it opens."""
+    for token in view.tokens[view.place : view.place + BRACKET_DISTANCE - 2]:
+        level += (token.kind in OPENING) - (token.kind in CLOSING)
+        if not level:
+            return True
+    return False
 
 
 def closing_slip(view: View) -> Found:

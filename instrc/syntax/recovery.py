@@ -209,6 +209,7 @@ class Machine:
         if self.debt and token.kind in CLOSING and not self.stack.open:
             self.debt -= 1
             self.index += 1
+            self._pass_over_else()
             return
         self.scanner.need(self.index + BRACKET_DISTANCE)
         view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
@@ -227,6 +228,14 @@ class Machine:
         self.mended = list(repair.put)
         self.since = 0
         self.last = type(problem)
+
+    def _pass_over_else(self) -> None:
+        """Read what stands in an `else` as statements of their own, where the block before it was given up."""
+        self.scanner.need(self.index + 2)
+        following = [self.source.text[token.start : token.end] for token in self.tokens[self.index : self.index + 2]]
+        if following == ["else", "{"]:
+            self.index += 2
+            self.debt += 1
 
     def _spoilt(self, problem: Problem, token: Token) -> bool:
         """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from instrc.ir.dialect import Dialect
-from instrc.lowering.rewrites.repetitions import REPEATED, split
+from instrc.lowering.rewrites.repetitions import repeats_over, split
 
 _LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
 _LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
@@ -20,26 +20,22 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
     if at_once is None:
         return plain
     several = split(plain, at_once)
-    return None if _repeats_over(several, at_once) else several
+    return None if repeats_over(several, at_once) else several
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
-    if most_repeated is not None and _repeats_over(pattern, most_repeated):
+    if most_repeated is not None and repeats_over(pattern, most_repeated):
         return False
     try:
         re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
+    except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
         return False
     if kind == "any":
         return True
     if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
         return False
     return kind == "plain" or _anchored(pattern)
-
-
-def _repeats_over(pattern: str, most: int) -> bool:
-    return any(int(number) > most for number in REPEATED.findall(pattern))
 
 
 _ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)

@@ -10,29 +10,33 @@ from __future__ import annotations
 import re
 
 from instrc.limits.payloads import SPLIT_PATTERN
+from instrc.schema.repeats import ATOM, REPEATS
 
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DOTALL)
-_REPEATS = re.compile(r"\{(\d+)(,?)(\d*)\}(\??)")
 REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
 """The numbers of a pattern's repetitions."""
+_DIGITS = 18
+"""Of a number that is read: Python refuses to read some thousands."""
 
 
 def split(pattern: str, most: int) -> str:
     """Return a pattern that repeats nothing more than `most` times at once; as it is, if that would become too long."""
-    if not any(int(number) > most for number in REPEATED.findall(pattern)):
+    greatest = max(map(_count, REPEATED.findall(pattern)), default=0)
+    if not most < greatest < most * SPLIT_PATTERN:
         return pattern
     out: list[str] = []
     groups: list[int] = []
     """Where the groups that are open begin in what is written."""
     atom = place = 0
     while place < len(pattern):
-        repeats = _REPEATS.match(pattern, place)
+        repeats = REPEATS.match(pattern, place)
         if repeats is not None and atom < len(out):
             repeated = "".join(out[atom:])
+            if len(repeated) > SPLIT_PATTERN:
+                return pattern
             out[atom:] = [f"{repeated}{{{range_}}}{repeats[4]}" for range_ in _ranges(repeats, most)] or [""]
             place = repeats.end()
             continue
-        found = _ATOM.match(pattern, place)
+        found = ATOM.match(pattern, place)
         assert found is not None
         text = found[0]
         atom = groups.pop() if text == ")" and groups else len(out)
@@ -42,6 +46,15 @@ def split(pattern: str, most: int) -> str:
         place = found.end()
     result = "".join(out)
     return result if len(result) <= SPLIT_PATTERN else pattern
+
+
+def repeats_over(pattern: str, most: int) -> bool:
+    """Say whether a pattern repeats a part more than `most` times at once."""
+    return any(_count(number) > most for number in REPEATED.findall(pattern))
+
+
+def _count(number: str) -> int:
+    return int(number[:_DIGITS])  # more digits are beyond any limit as well
 
 
 def _ranges(repeats: re.Match[str], most: int) -> list[str]:
