@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from instrc.codecs.judge import accepts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
-from instrc.limits.payloads import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
+from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
 from instrc.schema.bounds import bound
 from instrc.schema.members import listing, mapping, required_names
 
@@ -129,7 +129,7 @@ def _text(schema: JsonObject) -> str:
     if isinstance(format_of, str) and format_of in _TEXTS:
         return _TEXTS[format_of]
     least, most = bound(schema, "minLength"), bound(schema, "maxLength")
-    text = "a" * max(1 if least is None else int(least), 1)
+    text = "a" * max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
     if most is not None and most < len(text):
         text = ""
     if not isinstance(pattern, str):

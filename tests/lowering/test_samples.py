@@ -1,0 +1,27 @@
+"""A sample of a schema is small, however much the schema asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.jsontext import dumps
+from instrc.lowering.sample import sample
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "minLength": 10**10},
+        {"type": "string", "minLength": 1e300},
+        {"type": "array", "minItems": 10**9, "items": {"type": "string", "minLength": 4}},
+        {"type": "object", "minProperties": 10**8},
+    ],
+)
+def test_what_asks_for_too_much_gets_less(schema: Any) -> None:
+    assert len(dumps(sample(schema))) < 1_000_000
+
+
+def test_a_long_text_is_as_long_as_it_must_be() -> None:
+    assert sample({"type": "string", "minLength": 500}) == "a" * 500
