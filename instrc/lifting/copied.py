@@ -11,28 +11,21 @@ Path = tuple[str | int, ...]
 
 def remove_member(value: Json, path: Path) -> Json:
     """Return a copy of a value without the member at a place; what is no longer there is left alone."""
-    copied = _copy_path(value, path)
-    if copied is None:
-        return value
-    root, holder = copied
-    if not isinstance(holder, dict):
-        return value
-    del holder[str(path[-1])]
-    return root[0]
+    return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
 
 
 def rename_member(value: Json, path: Path, name: str) -> Json:
     """Return a copy of a value with the member at a place under another name, where it stands."""
-    copied = _copy_path(value, path)
-    if copied is None:
-        return value
-    root, holder = copied
-    if not isinstance(holder, dict):
-        return value
-    renamed: list[tuple[str, Json]] = [(name if key == path[-1] else key, item) for key, item in holder.items()]
-    holder.clear()
-    holder.update(renamed)
-    return root[0]
+    return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
+
+
+def _rewrite(value: Json, path: Path, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
+    """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
+
+    def written(holder: Json) -> Json:
+        return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder
+
+    return replace_at(value, path[:-1], written)
 
 
 def replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
