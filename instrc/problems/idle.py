@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from instrc.limits.programs import NAMED_VALUES
 from instrc.problems.problem import Label, Problem, Severity
-from instrc.problems.weighed import SchemaProblem
+from instrc.problems.schema_problem import SchemaProblem
 from instrc.source import Span
 
 Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value"]

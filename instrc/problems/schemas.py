@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from instrc.problems.edits import renamings
 from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.schema_problem import SchemaProblem
 from instrc.problems.suggest import did_you_mean
-from instrc.problems.weighed import SchemaProblem
 from instrc.source import Span
 
 _TYPES = {

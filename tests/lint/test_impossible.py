@@ -16,9 +16,9 @@ from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.lint.words import suspicious_words
 from instrc.problems.idle import ImpossibleSchema
 from instrc.problems.problem import CompileError
-from instrc.schema.first_sight import may_be_impossible
 from instrc.schema.impossible import impossible_parts
 from instrc.schema.kinds import own_kinds
+from instrc.schema.maybe_impossible import may_be_impossible
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import walk
 

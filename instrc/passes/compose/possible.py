@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from instrc import problems
 from instrc.jsonvalue import Json, at, pointer
 from instrc.problems.problem import Problem
-from instrc.schema.first_sight import may_hold_impossible
+from instrc.schema.maybe_impossible import may_hold_impossible
 from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.syntax.places import place_in

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from instrc.jsonvalue import Json
+from instrc.schema.kinds import own_kinds
 from instrc.schema.members import mapping, required_names
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
@@ -30,6 +31,7 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
     return (
         word in _ALONE
         or (word == "minItems" and ("prefixItems" in node or node.get("items") is False))
+        or (word in _LISTS and not own_kinds(dict(node)))
         or (word == "pattern" and str(node[word]).startswith("/^"))  # as in JavaScript: nothing stands before a beginning
         or (word in _WITH_OTHERS and ("type" in node or word == "allOf"))
     )
@@ -44,6 +46,7 @@ def is_written_false(schema: Json) -> bool:
 
 _ANYTHING: tuple[Json, ...] = (True, {})
 _OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+_LISTS = frozenset({"const", "enum"})
 _ALONE = frozenset({"not", "if", "oneOf", "contains"})
 _WITH_OTHERS = frozenset({"allOf", "anyOf", "$ref"})
 _WEIGHED = (
