@@ -11,6 +11,8 @@ import pytest
 import instrc
 from instrc.collector import paused_collector
 
+_VIBES: dict[str, object] = {"draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
 
 @pytest.fixture(autouse=True)
 def _as_usual() -> Iterator[None]:
@@ -56,3 +58,33 @@ def test_it_works_again_when_several_threads_have_ended() -> None:
     for thread in threads:
         thread.join()
     assert gc.isenabled()
+
+
+def test_what_programs_are_made_of_is_freed_without_it() -> None:
+    def left(steps: int) -> int:
+        gc.collect()
+        instrc.compile("const a0 = Draft;\n" + "".join(f"const a{i} = Draft(a{i - 1});\n" for i in range(1, steps)), vibes=_VIBES)
+        return gc.collect()
+
+    gc.disable()
+    left(2)
+    assert left(100) == left(2)
+
+
+def test_what_lasts_counts_as_old_at_once() -> None:
+    with paused_collector():
+        lasting = [[each] for each in range(100_000)]
+        assert len(gc.get_objects(generation=0)) >= len(lasting)
+    assert len(gc.get_objects(generation=0)) < len(lasting)
+
+
+def test_what_an_application_has_set_aside_stays_there() -> None:
+    gc.freeze()
+    try:
+        aside = gc.get_freeze_count()
+        with paused_collector():
+            lasting = [[each] for each in range(100_000)]
+        assert gc.get_freeze_count() == aside
+        assert lasting
+    finally:
+        gc.unfreeze()

@@ -100,16 +100,18 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """What it gives; `None` where a single key does not say it."""
     accesses: tuple[Reached, ...] = ()
     """The members that paths of the program name, to be looked for in the schemas."""
+    block_numbers: tuple[int, ...] = ()
+    """The steps that are blocks."""
 
     def blocks(self) -> list[Step]:
         """Return the steps that are blocks, in evaluation order."""
-        return [step for step in self.steps.values() if step.executor == "block"]
+        return [self.steps[number] for number in self.block_numbers]
 
     @property
     def has_flow(self) -> bool:
         """Whether it has paths or blocks."""
-        return bool(self.accesses) or any(
-            step.executor == "block" or step.chosen or step.activity == "RunPlan_Activity" for step in self.steps.values()
+        return bool(self.accesses or self.block_numbers) or any(
+            step.chosen or step.activity == "RunPlan_Activity" for step in self.steps.values()
         )
 
 

@@ -45,10 +45,15 @@ def _names(annotation: Json, name: str) -> bool:
     return isinstance(properties, dict) and name in properties
 
 
+def _is_plain(content: Content) -> bool:
+    """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
+    return isinstance(content, Fusion) and not content.slots and not content.mixins
+
+
 def _applications(graph: Graph) -> Iterator[Application]:
     """Yield every use of a mixin in a graph, once each."""
     seen: set[int] = set()
-    contents: list[Content] = [step.content for step in graph.steps.values()]
+    contents = [step.content for step in graph.steps.values() if not _is_plain(step.content)]
     units: list[Unit] = list(graph.units)
     while contents or units:
         found: tuple[Application, ...] = ()

@@ -18,7 +18,8 @@ class OpenRounds:
         """The body of the `repeat` whose rounds a body sees: itself, or the one before an `else`."""
         self.homes: dict[int, Scope] = {}
         """The names of each body of a `repeat`."""
-        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (self.bodies[body], {}))
+        bodies = self.bodies  # not through `self`, which would be a circle that only the garbage collector frees
+        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (bodies[body], {}))
         self._rounds = Rounds(known)
 
     def home_of(self, path: Path) -> Scope | None:

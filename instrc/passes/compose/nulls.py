@@ -22,6 +22,8 @@ def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int,
 def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, bool]]:
     """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
     for step in graph.steps.values():
+        if step.executor != "server" or not step.output:
+            continue
         properties, required = _inputs(step, outcomes.schemas.get(step.number))
         for argument in step.arguments:
             label, value = argument.label, argument.value
@@ -34,8 +36,7 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
 
 def _inputs(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
     """Return what an activity that is called directly takes: its own properties beside `output`."""
-    called = step.executor == "server" and step.output and isinstance(step.content, Fusion)
-    if not called or not isinstance(schema, dict):
+    if not isinstance(step.content, Fusion) or not isinstance(schema, dict):
         return {}, []
     properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}
     return properties, required_names(schema)

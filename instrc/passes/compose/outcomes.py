@@ -52,11 +52,18 @@ class Outcomes:
         self._found = Rounds(bodies_of(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
+        self._handed_on: dict[int, tuple[Json, Json]] = {}
+        """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
+        small: set[int] = set()
+        """Schemas of blocks by identity: many blocks give the same."""
         for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
             content = graph.steps[number].content
             if isinstance(content, When | Each | Repeat | Try | Do):
                 made = self._block(content)
-                self.blocks[number] = made if _size(made) <= OUTCOME_SCHEMAS else ANYTHING
+                if id(made) not in small and _size(made) > OUTCOME_SCHEMAS:
+                    made = ANYTHING
+                small.add(id(made))
+                self.blocks[number] = made
 
     def origin(self, path: Path) -> Json:
         """Return the schema of what a path begins with."""
@@ -131,7 +138,7 @@ class Outcomes:
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
-                return strip(found, ("thoughts", "metrics"))  # a step hands on neither, unless a path names them
+                return self._without_thoughts(found)  # a step hands on neither these nor metrics, unless a path names them
             case Constant(value):
                 return {"const": value}
             case ObjectReading(members):
@@ -141,6 +148,12 @@ class Outcomes:
                     if properties
                     else {"type": "object"}
                 )
+
+    def _without_thoughts(self, schema: Json) -> Json:
+        known = self._handed_on.get(id(schema))
+        if known is None:
+            known = self._handed_on[id(schema)] = schema, strip(schema, ("thoughts", "metrics"))
+        return known[1]
 
     def fails(self, region: Region) -> bool:
         """Tell whether a body ends in a step that never gives anything."""

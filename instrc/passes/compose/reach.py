@@ -8,7 +8,7 @@ from instrc import problems
 from instrc.flattening.members import elements, member
 from instrc.ir.blocks import Each, Repeat, Test, tests_of
 from instrc.ir.fusion import Among
-from instrc.ir.graph import FlatGraph, Graph, Reached
+from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_texts
@@ -53,13 +53,17 @@ def _check(flat: FlatGraph, report: Report) -> None:
         for _, chosen in choices_of(content):
             if isinstance(chosen, Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
-        reached = all(outcomes.find(path).schema is not None for path in step.reads)  # else that is reported by itself
-        if step.activity == RUN_PLAN and reached and tools_of(graph, step) is None:
+        if step.activity == RUN_PLAN and tools_of(graph, step) is None and _leads_somewhere(step, outcomes):
             report.add(problems.plan_steps.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
+
+
+def _leads_somewhere(step: Step, outcomes: Outcomes) -> bool:
+    """Tell whether all that a step reads is there; what is not is reported by itself."""
+    return all(outcomes.find(path).schema is not None for path in step.reads)
 
 
 def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:

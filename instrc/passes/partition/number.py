@@ -31,10 +31,14 @@ def number_steps(
         if bare and number == order[-1]:
             keys[number] = _key(step.stem, 1, naming)
             continue
-        if step.executor == "block" and number not in read and step.key is None:
+        if step.executor != "block":
+            name = step.stem
+        elif number in read or step.key is not None:
+            name = _name_of_block(graph, step)
+        else:
             continue
         count += 1
-        wanted = step.key if step.key is not None else _key(_name(graph, step), count, naming)
+        wanted = step.key if step.key is not None else _key(name, count, naming)
         key, again = wanted, 1
         while key in used or (step.key is None and key in taken):
             again += 1
@@ -54,7 +58,8 @@ def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tupl
             order[chunk] = None
         elif chunk.block is None:
             for number in numbers(chunk.units):
-                order.update(dict.fromkeys(graph.inner.get(number, ())))
+                if number in graph.inner:
+                    order.update(dict.fromkeys(graph.inner[number]))
                 order[number] = None
         else:
             content = graph.steps[chunk.block].content
@@ -83,10 +88,8 @@ def _read_blocks(graph: Graph) -> set[int]:
     return {path.origin for path in found if isinstance(path.origin, int)}
 
 
-def _name(graph: Graph, step: Step) -> str:
-    """Return the words of a key: of a block its own, and the name of the step in which all its branches end."""
-    if step.executor != "block":
-        return step.stem
+def _name_of_block(graph: Graph, step: Step) -> str:
+    """Return the words of a block's key: its own, and the name of the step in which all its branches end."""
     stems: set[str | None] = set()
     for region in regions_of(step.content):
         path = region.value

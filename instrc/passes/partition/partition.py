@@ -6,12 +6,15 @@ then each step lies as late as those who read it allow.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from instrc import problems
 from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import Group, Unit
-from instrc.ir.graph import FlatGraph, Graph
-from instrc.ir.paths import Path
+from instrc.ir.graph import FlatGraph, Graph, Step
+from instrc.ir.paths import Local, Path
 from instrc.ir.plan import Chunk, Plan, Shape
+from instrc.passes.bind.holding import numbers
 from instrc.passes.partition.by_hand import cut_by_hand
 from instrc.passes.partition.deadlines import report_deadlines
 from instrc.passes.partition.members import report_members
@@ -23,6 +26,8 @@ from instrc.problems.report import Report
 
 ROOT = 0
 """The region of the program itself."""
+_Home: TypeAlias = dict[int | str | Local, int]
+"""In which unit of a region each step lies, those in slots and mixins included."""
 
 
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
@@ -31,13 +36,14 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
     nodes: dict[int, list[Node]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
-        home = {each: index for index, unit in enumerate(units) for each in steps_in(graph, unit)}
-        needs = _all_needs(graph, units, home)
+        steps = [_steps_in(graph, unit) for unit in units]
+        home: _Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
+        needs = _all_needs(units, steps, home)
         order = _topological(needs)
         if order is None:
             report.add(_circle(units, needs))
             return None
-        nodes[number] = _nodes(graph, units, order, needs, home)
+        nodes[number] = _nodes(units, steps, order, needs, home)
     pieces = {number: _cut_into_chunks(nodes[number]) for number in regions}
     if graph.contexts is None:
         root = _cut_into_chunks(nodes[ROOT])
@@ -130,36 +136,35 @@ def _behind_circles(needs: list[list[int]]) -> set[int]:
     return behind
 
 
-def _all_needs(graph: Graph, units: tuple[Unit, ...], home: dict[int, int]) -> list[list[int]]:
-    """Return which units each unit needs; `home` says in which unit each step lies, those in slots and mixins included."""
+def _all_needs(units: tuple[Unit, ...], steps: list[list[Step]], home: _Home) -> list[list[int]]:
+    """Return which units each unit needs."""
     needs: list[list[int]] = []
     fails: set[int] = set()
     for index, unit in enumerate(units):
-        found = _needs(graph, unit, home)
+        found = {home[path.origin] for step in steps[index] for path in step.reads + step.needs if path.origin in home}
+        if isinstance(unit, Group):
+            found.update(home[path.origin] for path in _slot_reads(unit) if path.origin in home)
+        elif steps[index][-1].fail:
+            fails.add(index)
         found.discard(index)
         needs.append(sorted(found))
-        if isinstance(unit, int) and graph.steps[unit].fail:
-            fails.add(index)
     for index in fails:  # what fails does so after all else, so that an undo beside it is completed
         needs[index] = [other for other in range(len(units)) if other not in fails]
     return needs
 
 
-def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int], needs: list[list[int]], home: dict[int, int]) -> list[Node]:
+def _nodes(units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: _Home) -> list[Node]:
     """Return the pieces to cut, each after those it reads."""
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[Node] = []
     for index in order:
         unit = units[index]
-        step = graph.steps[unit] if isinstance(unit, int) else None
+        step = steps[index][-1] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
         reads = tuple([answers.get(need, place[need]) for need in needs[index]])
-        chosen = _chosen(graph, unit)
-        apart: tuple[int, ...] = ()
-        if chosen:
-            from_ = {home[number] for number in chosen if number in home}
-            apart = tuple(place[need] for need in needs[index] if need in from_ and nodes[place[need]].executor == executor)
+        lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
+        apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
         place[index] = len(nodes)
         nodes.append(Node(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
@@ -168,36 +173,24 @@ def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int], needs: list[
     return nodes
 
 
-def _chosen(graph: Graph, unit: Unit) -> set[int]:
-    """Return the steps whose lists the steps of a unit choose from."""
-    paths = [path for number in steps_in(graph, unit) for path in graph.steps[number].chosen]
-    return {path.origin for path in paths if isinstance(path.origin, int)}
-
-
-def steps_in(graph: Graph, unit: Unit) -> list[int]:
+def _steps_in(graph: Graph, unit: Unit) -> list[Step]:
     """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
-    if isinstance(unit, int):
-        return [*graph.inner[unit], unit] if unit in graph.inner else [unit]
-    found: list[int] = []
-    for number in unit.numbers:
-        found.extend(graph.inner.get(number, ()))
-        found.append(number)
-    return found
+    steps, inner = graph.steps, graph.inner
+    if isinstance(unit, int) and unit not in inner:
+        return [steps[unit]]
+    return [steps[each] for number in numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
-def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
+def _slot_reads(group: Group) -> list[Path]:
+    """Return what the slots of a mixin read, and those of the mixins in it."""
     reads: list[Path] = []
-    for number in steps_in(graph, unit):
-        step = graph.steps[number]
-        reads += step.reads
-        reads += step.needs
-    waiting: list[Unit] = [] if isinstance(unit, int) else [unit]
+    waiting: list[Unit] = [group]
     while waiting:
         each = waiting.pop()
         if isinstance(each, Group):
             reads.extend(path for slot in each.application.slots for path in slot.reads)
             waiting.extend(each.members)
-    return {home[path.origin] for path in reads if isinstance(path.origin, int) and path.origin in home}
+    return reads
 
 
 def _topological(needs: list[list[int]]) -> list[int] | None:
