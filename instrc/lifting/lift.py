@@ -20,7 +20,8 @@ from instrc.lifting.named import named, names_of
 from instrc.lifting.repair import repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
+from instrc.lifting.replies.in_text import calls_of_ours, extract_tool_calls, fenced_value
+from instrc.lifting.replies.parallel import separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.slips import Repair
@@ -65,6 +66,7 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 def _lifted(reply: Reply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
     reply = _with_calls_in_text(reply, records)
+    reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
     calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
     return Lifted(
@@ -96,9 +98,12 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
         if said.calls or said.unended:
             texts = (said.rest,) if said.rest else ()
             return replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
-        if len(records) == 1 and (fenced := fenced_value(bare.arguments)) is not None and _ownership(fenced[0], records).all:
-            return replace(reply, calls=(RawCall(None, fenced[0]),), texts=(fenced[1],) if fenced[1] else (), envelope=True)
+        fenced = fenced_value(bare.arguments) if len(records) == 1 else None
+        if fenced is not None and _ownership(fenced[0].arguments, records).all:
+            return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
         return reply
+    if bare is not None and not _ownership(bare.arguments, records).any and (ours := calls_of_ours(bare.arguments, known)):
+        return replace(reply, calls=tuple(ours), envelope=True)
     if reply.calls:
         return reply
     found = [extract_tool_calls(text, known) for text in reply.texts]
@@ -106,8 +111,14 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
         Reply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
     )
     if not reply.calls and len(records) == 1 and len(reply.texts) == 1 and (fenced := fenced_value(reply.texts[0])) is not None:
-        return replace(reply, calls=(RawCall(None, fenced[0]),), texts=(fenced[1],) if fenced[1] else ())
+        return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
     return reply
+
+
+def _with_calls_apart(reply: Reply, records: Records) -> Reply:
+    """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
+    apart = [each for call in reply.calls for each in ((call,) if named(call.name, records)[0] else separated(call))]
+    return replace(reply, calls=tuple(apart))
 
 
 def _with_text_as_value(reply: Reply, records: Records) -> Reply:

@@ -10,6 +10,7 @@ import ast
 import warnings
 
 from instrc.jsonvalue import Json
+from instrc.lifting.replies.parallel import PARALLEL
 from instrc.lifting.replies.reply import RawCall
 from instrc.limits.payloads import SEARCHED_TEXT
 
@@ -40,16 +41,25 @@ def _call(node: ast.AST) -> RawCall:
     match node:
         case ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[]):
             return _call(shown)
-        case ast.Call(
-            func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="default_api"), attr=name), args=[], keywords=named
-        ):
-            return RawCall(name, {_key(each.arg): _literal(each.value) for each in named})
-        case ast.Call(
-            func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="default_api"), attr=name),
-            args=[ast.Dict() as one],
-            keywords=[],
-        ):
-            return RawCall(name, _literal(one))
+        case ast.Call(func=called, args=[], keywords=named):
+            return RawCall(_name(called), {_key(each.arg): _literal(each.value) for each in named})
+        case ast.Call(func=called, args=[ast.Dict() as one], keywords=[]):
+            return RawCall(_name(called), _literal(one))
+    raise ValueError(node)
+
+
+_NAMESPACES = frozenset({"default_api", "functions", "tools"})
+
+
+def _name(node: ast.AST) -> str:
+    """Return the name of what is called: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="call"):
+            return name
+        case ast.Attribute(value=ast.Name(id=namespace), attr=name) if namespace in _NAMESPACES:
+            return name
+        case ast.Attribute(value=ast.Name(id="multi_tool_use"), attr="parallel"):
+            return PARALLEL
     raise ValueError(node)
 
 
@@ -73,5 +83,7 @@ def _literal(node: ast.AST | None) -> Json:
         case ast.List(elts=items):
             return [_literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
-            return {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
+            made = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
+            if len(made) == len(keys):
+                return made  # of a key that is written twice nobody knows which value counts
     raise ValueError(node)

@@ -2,19 +2,22 @@
 
 A server that was started with the parser for a model takes calls out of the text; one that was not leaves them in.
 What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone
-object, as a call in Python or behind `Action:`, must bear the name of a tool of ours.
+object, as elements, as a call in Python, behind `Action:` or behind its name, must bear the name of a tool of ours.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
-from instrc.jsontext import loads
 from instrc.jsonvalue import Json
+from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.elements import calls_in_elements
 from instrc.lifting.replies.in_python import python_calls
-from instrc.lifting.replies.loose import loose_json
+from instrc.lifting.replies.parallel import PARALLEL, separate_calls, separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at
@@ -40,25 +43,27 @@ def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
     if unended:
         return InText([], "", unended=True)
     calls, rest = tagged(said)
-    for search in (_reason_and_act, _fenced, _in_python, _lone):
+    names |= {PARALLEL}
+    for search in (_reason_and_act, _fenced, calls_in_elements, _in_python, _behind_names, _lone):
         if calls or len(said) > SEARCHED_TEXT:
             break
         calls, rest = search(said, names)
     return InText(calls, rest.strip() if calls else said)
 
 
-def fenced_value(text: str) -> tuple[Json, str] | None:
+def fenced_value(text: str) -> tuple[RawCall, str] | None:
     """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
     for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
-        value = _json(fence.body)
-        if isinstance(value, dict | list):
-            return value, (text[: fence.start] + text[fence.end :]).strip()
+        call = raw_call(None, fence.body)
+        if call.unreadable is None and isinstance(call.arguments, dict | list):
+            return call, (text[: fence.start] + text[fence.end :]).strip()
     return None
 
 
 class _Fence(NamedTuple):
     start: int
     end: int
+    language: str
     body: str
 
 
@@ -69,26 +74,29 @@ def _fences(text: str) -> Iterator[_Fence]:
         if opened is None:
             opened = mark
         elif not mark["language"]:
-            yield _Fence(opened.start(), mark.end(), text[opened.end() : mark.start()])
+            yield _Fence(opened.start(), mark.end(), opened["language"], text[opened.end() : mark.start()])
             opened = None
     if opened is not None:  # a model may stop at the end of the value
-        yield _Fence(opened.start(), len(text), text[opened.end() :])
+        yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
 
 
-def _json(text: str) -> Json:
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        meant = loose_json(text)
-        return None if meant is None else loads(meant)
-
-
-def _ours(value: Json, names: frozenset[str]) -> list[RawCall]:
+def calls_of_ours(value: Json, names: frozenset[str]) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
+    if several := separate_calls(value):
+        return several
     if isinstance(value, dict) and isinstance(listed := value.get("tool_calls"), list):
         value = listed
     calls = [named_call(item) or _by_key(item, names) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
+
+
+def _ours(text: str, names: frozenset[str]) -> list[RawCall]:
+    """Return the calls of our tools that a text is, as JSON or nearly so."""
+    read = raw_call(None, text)
+    if read.unreadable is not None:
+        return []
+    found = calls_of_ours(read.arguments, names)
+    return found if read.loose is None else [replace(call, loose=text) for call in found]
 
 
 def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
@@ -103,7 +111,10 @@ def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     rest: list[str] = []
     end = 0
     for fence in _fences(text):
-        if found := _ours(_json(fence.body), names):
+        found = _ours(fence.body, names)
+        if not found and fence.language in names and (read := raw_call(fence.language, fence.body)).unreadable is None:
+            found = [read]
+        if found:
             calls += found
             rest.append(text[end : fence.start])
             end = fence.end
@@ -126,7 +137,7 @@ def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     return (calls, "") if calls and all(call.name in names for call in calls) else ([], text)
 
 
-_ACTION = re.compile(r"^Action:[ \t]*(?P<name>\S+)[ \t]*\n+Action Input:\s*", re.MULTILINE)
+_ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
 
 
 def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
@@ -144,9 +155,42 @@ def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], st
     return calls, "".join([*rest, said[end:]])
 
 
+_BEHIND_NAME = re.compile(
+    r"^[ \t]*(?:to=|@)?(?:(?:functions|tools|default_api)\.)?(?P<name>[\w-]+(?:\.[\w-]+)*+)"
+    r"(?:[ \t]*(?P<bracket>\()|[ \t]*(?::|=>|->)?)\s*(?=\{)",
+    re.MULTILINE,
+)
+
+
+def _behind_names(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for begun in islice(_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
+        if begun["name"] not in names or begun.start() < end:
+            continue
+        read = value_at(text, begun.end())
+        behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
+        if read is not None and behind is not None:
+            found, stop = RawCall(begun["name"], read[0]), behind.end()
+        else:
+            inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
+            found, stop = raw_call(begun["name"], inside), len(text)
+        if found.unreadable is None and isinstance(found.arguments, dict):
+            calls.append(found)
+            rest.append(text[end : begun.start()])
+            end = stop
+    return [each for call in calls for each in separated(call)], "".join([*rest, text[end:]])
+
+
+_CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
+_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
+
+
 def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
-    if whole := _ours(_json(text), names):
+    if whole := _ours(text, names):
         return whole, ""
     calls: list[RawCall] = []
     rest: list[str] = []
@@ -156,7 +200,7 @@ def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
         if begin is None:
             break
         read = value_at(text, begin.start())
-        found = _ours(read[0], names) if read is not None else []
+        found = calls_of_ours(read[0], names) if read is not None else []
         place = read[1] if read is not None else begin.end()
         rest.append(text[end : begin.start() if found else place])
         calls += found

@@ -1,7 +1,7 @@
 """Read text that is meant as JSON and is not quite: as JavaScript or Python writes a value, or as a template spoils it.
 
-Read are only slips that leave no doubt about the value: quotes of the other kind, keys without quotes, commas before a closing
-bracket, comments, line breaks inside of texts, escapes that JSON does not have, `True` and `None`, `+1` and `.5`,
+Read are only slips that leave no doubt about the value: quotes of the other kind or of print, keys without quotes, commas
+before a closing bracket, comments, line breaks inside of texts, escapes that JSON does not have, `True`, `None`, `+1` and `.5`,
 quotes escaped throughout, brackets doubled, and brackets or marks of a chat template behind the end.
 Nothing is closed that is open, and no comma or bracket is added: what was cut off stays cut off.
 """
@@ -17,7 +17,7 @@ from instrc.limits.payloads import LOOSE_TEXT
 _TOKEN = re.compile(
     r"""
       (?P<beside>\s++|//[^\n]*+|/\*.*?\*/|\#[^\n]*+)
-    | (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')
+    | (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[“”„](?:[^“”„\\]|\\.)*+[“”]|[‘’‚](?:[^‘’‚\\]|\\.)*+[‘’]|«(?:[^«»\\]|\\.)*+»)
     | (?P<number>[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?+)(?![\w.])
     | (?P<word>[^\W\d][\w$]*+)
     | (?P<mark>[][{}:,])

@@ -2,8 +2,8 @@
 
 Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek, GLM
 (`<arg_key>`), Kimi, MiniMax and Step (`<invoke>`), gpt-oss (`to=functions.…`), Command (`<|START_ACTION|>`), Gemma (`call:…{…}`),
-Olmo and LFM2 (calls as in Python), Functionary (`>>>…`): forms that the tool parsers of vLLM and of llama.cpp read
-(docs.vllm.ai, github.com/ggml-org/llama.cpp, 2026-11-22).
+Olmo and LFM2 (calls as in Python), Functionary (`>>>…`), Solar (`<|tool_call:name|>`), Qwen-Agent (`✿FUNCTION✿`): forms that the
+tool parsers of vLLM and of llama.cpp read (docs.vllm.ai, github.com/ggml-org/llama.cpp, 2026-11-22).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _end_of(run: re.Pattern[str], text: str, place: int) -> int:
 _PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
 """What the names of elements begin with: DeepSeek's mark, or a namespace."""
 _PARAMETER = re.compile(
-    rf"<{_PREFIX}parameter(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}parameter>|\Z)",
+    rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
     re.DOTALL,
 )
 _GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
@@ -129,14 +129,18 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, en
     A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
     """
     arguments: dict[str, Json] = {}
+    repeated: list[str] = []
     cut = not ended
     place = 0
     for match in pattern.finditer(body):
-        arguments[match["key"].strip()] = match["value"].removeprefix("\n").removesuffix("\n")
+        key = match["key"].strip()
+        repeated += [key] if key in arguments and key not in repeated else []
+        arguments[key] = match["value"].removeprefix("\n").removesuffix("\n")
         cut = not match["end"]
         place = match.end()
     cut = cut or (not ended and bool(body[place:].strip()))
-    return RawCall(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
+    unreadable = "its last argument has no end" if cut else None
+    return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
 
 
 def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
@@ -150,6 +154,10 @@ def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
     return found
 
 
+_BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
+"""A name with JSON behind it, as Hunyuan writes a call."""
+
+
 def _tool_call(match: re.Match[str]) -> list[RawCall]:
     """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
     body = match["body"].strip()
@@ -158,6 +166,10 @@ def _tool_call(match: re.Match[str]) -> list[RawCall]:
     if "<arg_key>" in body:
         name, _, rest = body.partition("<arg_key>")
         return [_elements(name, f"<arg_key>{rest}", _GLM)]
+    if behind := re.fullmatch(
+        r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", body, re.DOTALL
+    ):  # Hunyuan
+        return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
     if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
         return [_elements(body, "", ended=bool(match["end"]))]
     return json_calls(body)
@@ -212,10 +224,15 @@ def _as_json(text: str) -> str:
     return _GEMMA.sub(quoted, text)
 
 
+def _json_or_python(match: re.Match[str]) -> list[RawCall]:
+    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
+    return json_calls(match["body"]) or python_calls(match["body"])
+
+
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
     (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
-    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
+    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), _json_or_python),
     (
         re.compile(
             r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"
@@ -253,10 +270,26 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
     ),
     (
         re.compile(
-            r"<(?:function_calls|\|tool_call_start\||tool_code)>(?P<body>.*?)(?:<(?:/function_calls|\|tool_call_end\||/tool_code)>|\Z)",
+            r"<(?:function_calls|\|tool_call_start\||tool_code|\|python_start\|)>(?P<body>.*?)"
+            r"(?:<(?:/function_calls|\|tool_call_end\||/tool_code|\|python_end\|)>|\Z)",
             re.DOTALL,
         ),
         lambda match: python_calls(match["body"]),
+    ),
+    (
+        re.compile(
+            r"<\|tool_call:begin\|>[^<]*+<\|tool_call:name\|>(?P<name>[^<]*+)<\|tool_call:args\|>"
+            r"(?P<body>.*?)(?P<end><\|tool_call:end\|>|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"], ended=bool(match["end"]))],
+    ),
+    (
+        re.compile(
+            r"✿FUNCTION✿:?\s*(?P<name>[^\n✿]*+)\s*✿ARGS✿:?\s*(?P<body>.*?)(?P<end>✿(?:RESULT|RETURN)✿.*\Z|(?=✿FUNCTION✿)|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], match["body"])],
     ),
     (
         re.compile(r"^>>>(?P<name>[\w.:-]+)\n(?P<body>\{.*?)(?=^>>>|\Z)", re.DOTALL | re.MULTILINE),
