@@ -14,7 +14,7 @@ from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
 from instrc.flattening.run import too_large
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.limits.schemas import TERMS_AT_ONCE
+from instrc.limits.schemas import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
 from instrc.schema import arrays, objects
 from instrc.schema.members import mapping
 from instrc.schema.walk import TRIVIAL
@@ -130,12 +130,13 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
     main = said.groups[0]
     apart: list[objects.Group] = []
     joined: list[objects.Group] = []
-    terms = here = 0
+    terms = here = matched = 0
     for further in said.groups[1:]:
         more = _terms_for_others(main, further) + _terms_for_others(further, main)
-        if here + more > at_once:
+        matched += objects.names_to_match(main, further)
+        if here + more > at_once or matched > MATCHED_AT_ONCE:
             joined += _joined_again(main, apart, said.lost)
-            main, apart, here = further, [], 0
+            main, apart, here, matched = further, [], 0, 0
             continue
         here += more
         terms += more
@@ -143,7 +144,7 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
             raise too_large(limit)
         if objects.join(main, further, said.lost):
             continue
-        if not any(objects.join(other, further, said.lost) for other in apart):
+        if not any(objects.join(other, further, said.lost) for other in apart[:COMPARED_GROUPS]):
             apart.append(further)
     joined += _joined_again(main, apart, said.lost)
     return joined[0], joined[1:]
@@ -151,7 +152,7 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
 
 def _joined_again(main: objects.Group, apart: list[objects.Group], lost: list[objects.Lost]) -> list[objects.Group]:
     """Return a group and those beside it, joined where what has been joined since has made room for it."""
-    while made_room := next((other for other in apart if objects.join(main, other, lost)), None):
+    while made_room := next((other for other in apart[:COMPARED_GROUPS] if objects.join(main, other, lost)), None):
         apart.remove(made_room)
     return [main, *apart]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import Options
 from instrc.jsonvalue import Json
+from instrc.limits.schemas import NOTED_SOURCES
 from instrc.schema.store import SchemaStore
 
 
@@ -30,6 +31,6 @@ def intersection(schemas: Sequence[Json]) -> Intersection:
 def _sources(flattener: Flattener) -> list[tuple[Json, tuple[Json, ...]]]:
     found: list[tuple[Json, tuple[Json, ...]]] = []
     for new, by_keyword in flattener.origins.values():
-        nodes = {id(conjunct.node): conjunct.node for each in by_keyword.values() for conjunct, _ in each}
+        nodes = {id(conjunct.node): conjunct.node for each in by_keyword.values() for conjunct, _ in each[:NOTED_SOURCES]}
         found.append((new, tuple(node for node in nodes.values() if node is not new)))
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from instrc.flattening.conjunction import Conjunct, Merging
 from instrc.flattening.run import Flattening, Options
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonArray, as_object
 from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
 
@@ -26,13 +28,25 @@ class Tracing(Flattening):
                 words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
             found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
         self.origins[id(out)] = (out, found)
-        for branch in listing(out.get("allOf")):
-            if branch.__class__ is dict and id(branch) not in self.origins:
-                own = {
-                    keyword: [(conjunct, keyword) for conjunct in frame.conjuncts if keyword in conjunct.view]
-                    for keyword in branch
-                }
-                self.origins[id(branch)] = (branch, own)
+        self._record_branches(listing(out.get("allOf")), frame.conjuncts)
+
+    def _record_branches(self, branches: JsonArray, conjuncts: Sequence[Conjunct]) -> None:
+        """Note which conjuncts what stays in the `allOf` of a merged schema comes from."""
+        new = [branch for branch in branches if branch.__class__ is dict and id(branch) not in self.origins]
+        if not new:
+            return
+        holding: dict[str, list[tuple[Conjunct, str]]] = {}
+        exactly: dict[tuple[str, int], list[tuple[Conjunct, str]]] = {}
+        for conjunct in conjuncts:
+            for keyword, value in conjunct.view.items():
+                holding.setdefault(keyword, []).append((conjunct, keyword))
+                exactly.setdefault((keyword, id(value)), []).append((conjunct, keyword))
+        for branch in new:
+            own = {
+                keyword: exactly.get((keyword, id(value))) or holding.get(keyword, [])
+                for keyword, value in as_object(branch).items()
+            }
+            self.origins[id(branch)] = (branch, own)
 
     def note_copy(self, copy: Json, original: Json) -> None:
         """Note, for `trace`, that a schema is a copy of another one with the same keywords."""

@@ -34,6 +34,13 @@ COMPARED_CONTAINS: Final = 50
 TERMS_AT_ONCE: Final = 4000
 """Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
 
+MATCHED_AT_ONCE: Final = 20_000
+"""Names of properties that are held against patterns in one pass: groups that ask for more stay apart."""
+COMPARED_GROUPS: Final = 50
+"""Groups of property keywords that stay apart with which a further one is tried to be joined."""
+NOTED_SOURCES: Final = 200
+"""Schemas that are noted as those which one keyword of an intersection comes from."""
+
 # relations of schemas: beyond these the answer is "not seen"
 
 DEPTH: Final = 20

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json
-from instrc.limits.schemas import MATCHED_NAME, MATCHED_PATTERN
+from instrc.limits.schemas import MATCHED_AT_ONCE, MATCHED_NAME, MATCHED_PATTERN
 from instrc.schema.expressions import search
 from instrc.schema.resources import Scope
 from instrc.schema.walk import TRIVIAL
@@ -53,6 +53,8 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
         _unite(left.properties, right.properties)
         _unite(left.patterns, right.patterns)
         return True
+    if names_to_match(left, right) > MATCHED_AT_ONCE:
+        return False
     idle = _idle(left, right) | _idle(right, left)
     if not _joinable(left, right, idle) or not _joinable(right, left, idle):
         return False
@@ -77,6 +79,13 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
     left.extra = (left.extra or []) + (right.extra or [])
     left.closed = left.closed or right.closed
     return True
+
+
+def names_to_match(one: Group, other: Group) -> int:
+    """Return how often a name of one group is held against a pattern of the other when they are joined."""
+    if one.extra is None and other.extra is None:
+        return 0
+    return len(one.patterns) * len(other.properties) + len(other.patterns) * len(one.properties)
 
 
 def _joined_patterns(
@@ -106,7 +115,7 @@ def without_idle_patterns(group: Group) -> None:
 
     Where it allows some by another pattern nothing is dropped: a name may have both.
     """
-    if not group.closed or not all(map(_forbids, group.patterns.values())):
+    if not group.closed or not all(map(_forbids, group.patterns.values())) or names_to_match(group, group) > MATCHED_AT_ONCE:
         return
     for regex, terms in list(group.patterns.items()):
         found = {name: matches(regex, name) for name in group.properties}
@@ -187,8 +196,14 @@ _DOUBLED = r"--|&&|~~|\|\|.*\]"
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
     """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
-    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME or len(pattern) > MATCHED_PATTERN:
+    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
         return None
-    if not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
-        return None
-    return None if re.search(_DOUBLED, pattern) else search(pattern, name)
+    return search(pattern, name) if _read_alike(pattern) else None
+
+
+@lru_cache(maxsize=1024)
+def _read_alike(pattern: str) -> bool:
+    """Tell whether all judges read a pattern in the same way."""
+    if len(pattern) > MATCHED_PATTERN or not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
+        return False
+    return not re.search(_DOUBLED, pattern)

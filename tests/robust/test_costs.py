@@ -100,6 +100,38 @@ def patterns(size: int) -> object:
     return instrc.lower({"type": "object", "patternProperties": rest}, "openai")
 
 
+def closed_with_patterns(size: int) -> object:
+    return instrc.flatten(
+        {
+            "allOf": [
+                {"properties": {f"p{i}": {}}, "patternProperties": {f"^x{i}": {}}, "additionalProperties": False}
+                for i in range(size)
+            ]
+        }
+    )
+
+
+def closed_with_one_pattern(size: int) -> object:
+    """Intersect closed objects that each list another name which the pattern of all allows."""
+    return instrc.flatten(
+        {
+            "allOf": [
+                {"properties": {f"p{i}": {}}, "patternProperties": {"^p": {}}, "additionalProperties": False} for i in range(size)
+            ]
+        }
+    )
+
+
+def names_and_patterns(size: int) -> object:
+    closed = {"properties": {f"p{i}": {} for i in range(size)}, "additionalProperties": False}
+    return instrc.flatten({"allOf": [closed, {"patternProperties": {f"^p{i}$": {"minLength": 1} for i in range(size)}}]})
+
+
+def lost_branches(size: int) -> object:
+    """Lower a schema of which many branches of `allOf` stay that the target has no word for."""
+    return instrc.lower({"type": "array", "allOf": [{"contains": {"const": i}} for i in range(size)]}, "openai")
+
+
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 1_200, 2.5),  # beyond a thousand levels the classes of a value are looked at in Python: that costs half as much again
     (far_down, 300, 2.5),
@@ -113,6 +145,10 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (items, 200, 2.5),
     (choices, 110, 3),
     (patterns, 200, 2.5),
+    (closed_with_patterns, 300, 2.5),
+    (closed_with_one_pattern, 300, 2.5),
+    (names_and_patterns, 200, 2.5),
+    (lost_branches, 300, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
 
