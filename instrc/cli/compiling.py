@@ -92,13 +92,13 @@ def _lower(
         return
     back: Json
     if len(compiled) == 1:
-        fitted = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry))
-        if way_back is not None and len(fitted) > 1:
+        lowered = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry))
+        if way_back is not None and len(lowered) > 1:
             from typer import BadParameter  # already loaded, as there are options
 
             message = "--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each"
             raise BadParameter(message)
-        output.documents, back = [each.payload for each in fitted], fitted[0].map if fitted else None
+        output.documents, back = [each.payload for each in lowered], lowered[0].map if lowered else None
     elif recursion is not None:
         from typer import BadParameter  # already loaded, as there are options
 

@@ -64,7 +64,7 @@ def command(
             write("\x1b[2J\x1b[H")
         found = report.once()
         if verdict(found) == FINE:
-            write(_fitted(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
+            write(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
         show(found, shape)
         if not watch or workspace is None:
             raise typer.Exit(verdict(found))
@@ -75,7 +75,7 @@ def command(
             sleep(_PAUSE)
 
 
-def _fitted(text: str, width: int) -> str:
+def _cut_to_width(text: str, width: int) -> str:
     """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
     from textwrap import wrap  # only where a person reads
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from instrc.vibes.registry import Registry
 
 
-class Fitted(NamedTuple):
+class LoweredTool(NamedTuple):
     """What is sent to a target, and the way back for `instrc lift`."""
 
     stem: str
@@ -48,7 +48,7 @@ def one_by_one(
     recursion: Recursion | None = None,
     strict: bool = False,
     registry: Callable[[str], Registry] | None = None,
-) -> Iterator[Fitted]:
+) -> Iterator[LoweredTool]:
     """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
 
     Where no document is asked for, a process gives one for each chunk of the model.
@@ -68,7 +68,7 @@ def one_by_one(
                         report=found,
                     )
                     part = tool.name.removeprefix(export.stem) if tool.name.startswith(f"{export.stem}_") else ""
-                    yield Fitted(tool.name, export.file_name + part, target.name, result.payload, result.map)
+                    yield LoweredTool(tool.name, export.file_name + part, target.name, result.payload, result.map)
 
 
 def together(

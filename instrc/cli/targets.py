@@ -1,4 +1,4 @@
-"""`instrc targets`: the providers that a tool can be fitted to."""
+"""`instrc targets`: the providers that a tool can be lowered for."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import typer
 from instrc.cli.documents import Emit, exports
 from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format, show, verdict
-from instrc.cli.targeting import Fitted, one_by_one
+from instrc.cli.targeting import LoweredTool, one_by_one
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
@@ -57,17 +57,17 @@ def command(
     raise typer.Exit(verdict(problems, strict=strict))
 
 
-def _problems(fitted: Fitted, found: Verification, at: Span) -> Iterator[Problem]:
+def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield what speaks against sending a tool."""
     from instrc.problems.answers import PayloadRefused
     from instrc.problems.installed import MissingExtra
 
     for breach in found.breaches:
-        yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge="its rules", reason=str(breach))
+        yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge="its rules", reason=str(breach))
     if found.accepted is None:
         absent = ", ".join(opinion.engine for opinion in found.opinions if opinion.binding)
-        yield MissingExtra(at=at, feature=f"asking what {fitted.target} runs on", extra="verify", package=absent)
+        yield MissingExtra(at=at, feature=f"asking what {lowered.target} runs on", extra="verify", package=absent)
     for opinion in found.opinions:
         if opinion.binding and opinion.accepted is False:
             reason = opinion.reason or "it gives no reason"
-            yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge=opinion.engine, reason=reason)
+            yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge=opinion.engine, reason=reason)

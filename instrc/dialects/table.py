@@ -77,7 +77,7 @@ def _names(keywords: list[str]) -> list[str]:
 
 
 def _kept_keywords(dialect: Dialect) -> list[str]:
-    if dialect.structure == "kept":
+    if dialect.structure == "pass_through":
         return ["everything"]
     kept = ["types", "enum"]
     if "const" in dialect.keywords:
@@ -105,7 +105,7 @@ def _rewritten_keywords(dialect: Dialect) -> list[str]:
         )
     if dialect.root != "any":
         changes.append("a root that is no object")
-    if dialect.structure == "kept":
+    if dialect.structure == "pass_through":
         return changes
     if dialect.every_required:
         changes.append("optional → null")
@@ -130,7 +130,7 @@ def _rewritten_keywords(dialect: Dialect) -> list[str]:
 
 
 def _reported_keywords(dialect: Dialect) -> list[str]:
-    if dialect.structure == "kept":
+    if dialect.structure == "pass_through":
         return []
     return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])
 

@@ -144,10 +144,10 @@ class Dialect:
     key: NameRule | None = None
     """The rule for property keys; `None` if any key may be sent."""
     keys_at_root_only: bool = False
-    structure: Literal["kept", "fitted"] = "fitted"
+    structure: Literal["pass_through", "rebuild"] = "rebuild"
     """Whether a schema is carried over with new keys only, or rebuilt of the keywords the target takes."""
     keywords: frozenset[str] = frozenset()
-    """Keywords that may stand in a fitted payload."""
+    """Keywords that may stand in a payload that is rebuilt."""
     root: Literal["any", "object", "plain"] = "plain"
     """What the root may be: any schema; `type: object` with anything beside it; `type: object` without combinators."""
     every_required: bool = False

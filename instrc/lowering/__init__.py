@@ -1,1 +1,1 @@
-"""A schema, fitted to what a provider takes: payload, way back, losses."""
+"""A schema, lowered to what a provider takes: payload, way back, losses."""

@@ -43,11 +43,11 @@ def easier(options: Options, dialect: Dialect, flat: Json) -> Iterator[Options]:
     movable = dialect.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
     if movable:
         yield replace(options, ordered=False)
-    if dialect.structure != "kept" and not options.uniform and holds_plan(flat):
+    if dialect.structure != "pass_through" and not options.uniform and holds_plan(flat):
         yield replace(options, uniform=True)
         if movable:
             yield replace(options, uniform=True, ordered=False)
 
 
 def _built(flat: Survey, dialect: Dialect, options: Options) -> Built:
-    return pass_through(flat, dialect) if dialect.structure == "kept" else rebuild(flat, dialect, options)
+    return pass_through(flat, dialect) if dialect.structure == "pass_through" else rebuild(flat, dialect, options)

@@ -68,7 +68,7 @@ class Context(Struct, frozen=True, eq=False, gc=False):
         return target_of(self.root, reference)
 
 
-Forms: TypeAlias = Callable[[Json, Context, Progress], tuple[list[Variant], Progress]]
+ListVariants: TypeAlias = Callable[[Json, Context, Progress], tuple[list[Variant], Progress]]
 """Returns the ways in which a value of a schema can be written; none if there is no such value."""
 
 

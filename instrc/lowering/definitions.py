@@ -46,13 +46,13 @@ class Definitions(Struct, frozen=True, eq=False, gc=False):
     labels: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
     """The labels that the copies of a definition begin with, by its name and the key in front."""
 
-    def under_way(self, form: Variant) -> bool:
+    def under_way(self, variant: Variant) -> bool:
         """Say whether a reference leads to a definition that is not finished."""
-        return isinstance(form.codec, RefCodec) and self.bodies.get(form.codec.name) is None
+        return isinstance(variant.codec, RefCodec) and self.bodies.get(variant.codec.name) is None
 
-    def labelled(self, form: Variant, tag: str, label: str) -> Definitions:
-        """Return the definitions that know of a label, if the form is a definition: its next copy can be the same one."""
-        key = (name_of(form), tag)
+    def labelled(self, variant: Variant, tag: str, label: str) -> Definitions:
+        """Return the definitions that know of a label, if the variant is a definition: its next copy can be the same one."""
+        key = (name_of(variant), tag)
         known = self.labels.get(key, ())
         return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
 
@@ -65,9 +65,9 @@ class Definitions(Struct, frozen=True, eq=False, gc=False):
         return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
 
 
-def name_of(form: Variant) -> str:
-    """Return the name of the definition that a form refers to or is a copy of; an empty text if it is neither."""
-    return form.codec.name if form.kind == "ref" and isinstance(form.codec, RefCodec) else form.definition or ""
+def name_of(variant: Variant) -> str:
+    """Return the name of the definition that a variant refers to or is a copy of; an empty text if it is neither."""
+    return variant.codec.name if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else variant.definition or ""
 
 
 def referring(name: str) -> JsonObject:
@@ -75,35 +75,35 @@ def referring(name: str) -> JsonObject:
     return {"$ref": f"{_PREFIX}{name}"}
 
 
-def shared_copy(form: Variant, definitions: Definitions) -> tuple[Variant, Definitions]:
+def shared_copy(variant: Variant, definitions: Definitions) -> tuple[Variant, Definitions]:
     """Refer to the copy of a definition from where it stands, once too much has been copied.
 
     Unions of objects that lead to each other are copies of copies: written out they double with each of them.
     """
-    if form.definition is None:
-        return form, definitions
-    definitions = replace(definitions, copied=definitions.copied + _size(form.body))
+    if variant.definition is None:
+        return variant, definitions
+    definitions = replace(definitions, copied=definitions.copied + _size(variant.body))
     if definitions.copied <= COPIED_SCHEMAS:
-        return form, definitions
-    key = f"{form.definition} {dumps(form.body.get('properties', {}), indent=False)}"
+        return variant, definitions
+    key = f"{variant.definition} {dumps(variant.body.get('properties', {}), indent=False)}"
     name = definitions.options.get(key)
     if name is None:
-        name = unique(f"{form.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
-        definitions = definitions.with_body(name, form.body, form.codec)
+        name = unique(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
+        definitions = definitions.with_body(name, variant.body, variant.codec)
         definitions = replace(definitions, options={**definitions.options, key: name})
-    return replace(form, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
+    return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
 
 
-def tagged_later(form: Variant, tag: str, label: str, definitions: Definitions) -> tuple[Variant, Definitions]:
+def tagged_later(variant: Variant, tag: str, label: str, definitions: Definitions) -> tuple[Variant, Definitions]:
     """Refer to a definition that is not finished as it will be with a key in front that names it."""
-    if not isinstance(form.codec, RefCodec):
-        return form, definitions
-    key = Later(form.codec.name, tag, label)
+    if not isinstance(variant.codec, RefCodec):
+        return variant, definitions
+    key = Later(variant.codec.name, tag, label)
     name = definitions.later.get(key)
     if name is None:
         name = unique(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
         definitions = replace(definitions.with_body(name, None, None), later={**definitions.later, key: name})
-    return replace(form, body=referring(name), codec=RefCodec(name)), definitions
+    return replace(variant, body=referring(name), codec=RefCodec(name)), definitions
 
 
 def finished(definitions: Definitions, *, constant: bool) -> Definitions:

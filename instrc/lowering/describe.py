@@ -14,7 +14,7 @@ def described(schema: Json, description: str | None, flat: Json, dialect: Dialec
     """
     said = (flat.get("description"), flat.get("title")) if isinstance(flat, dict) else ()
     own = next((text for text in said if isinstance(text, str) and text), None)
-    if not isinstance(schema, dict) or (dialect.structure == "kept" and not dialect.describable):
+    if not isinstance(schema, dict) or (dialect.structure == "pass_through" and not dialect.describable):
         return description, schema
     if not dialect.describable:
         here = schema.get("description")

@@ -45,7 +45,7 @@ class NodeRules:
         """Yield the rules that one schema of the payload breaks; `role` is the keyword that it stands under."""
         dialect = self.dialect
         if isinstance(node, bool):
-            if dialect.structure == "fitted" and not (
+            if dialect.structure == "rebuild" and not (
                 role in {"additionalProperties", "patternProperties"} or (role == "items" and node is False)
             ):
                 yield Breach("boolean", place, "a boolean is no schema here")
@@ -55,7 +55,7 @@ class NodeRules:
             return
         yield from self._names(place, node)
         yield from _shapes(place, node)
-        if dialect.structure == "kept":
+        if dialect.structure == "pass_through":
             return
         yield from self._sizes(place, node)
         for keyword in node.keys() - dialect.keywords:
@@ -91,9 +91,9 @@ class NodeRules:
         least = node.get("minItems", 0)
         if dialect.most_min_items is not None and not (isinstance(least, int | float) and least <= dialect.most_min_items):
             yield Breach("minItems", place, f"minItems is at most {dialect.most_min_items}")
-        form, pattern = node.get("format"), node.get("pattern")
-        if "format" in node and not (isinstance(form, str) and form in dialect.formats):
-            yield Breach("format", place, f"{form!r} is no known format")
+        written, pattern = node.get("format"), node.get("pattern")
+        if "format" in node and not (isinstance(written, str) and written in dialect.formats):
+            yield Breach("format", place, f"{written!r} is no known format")
         most = dialect.most_repeated_at_once or dialect.most_repeated
         if "pattern" in node and not (isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, most)):
             yield Breach("pattern", place, f"{pattern!r} is not taken")

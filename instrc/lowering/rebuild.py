@@ -10,8 +10,8 @@ from instrc.lowering.annotations import without_annotations
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.context import Context
 from instrc.lowering.definitions import Definitions, finished
-from instrc.lowering.forms import forms
 from instrc.lowering.ledger import losses
+from instrc.lowering.list_variants import list_variants
 from instrc.lowering.names import key_names
 from instrc.lowering.options import Options
 from instrc.lowering.progress import Progress
@@ -25,10 +25,10 @@ def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     recursion = options.recursion or dialect.recursion
     context = Context(dialect, flat, keys, options.ordered, options.unroll, recursion, options.uniform)
-    schema, codec, progress, definitions = _fitted(flat, context)
+    schema, codec, progress, definitions = _rebuild_schema(flat, context)
     found = _as_object(schema, codec, definitions)
     if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress, definitions = _fitted(flat, context.boxed())
+        schema, codec, progress, definitions = _rebuild_schema(flat, context.boxed())
         found = _as_object(schema, codec, definitions)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
@@ -43,10 +43,10 @@ def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     return Built(body, record, losses(flat, progress.log), keys.renamed())
 
 
-def _fitted(flat: Json, context: Context) -> tuple[JsonObject | None, Codec, Progress, Definitions]:
+def _rebuild_schema(flat: Json, context: Context) -> tuple[JsonObject | None, Codec, Progress, Definitions]:
     """Return the schema in the target's words, and what it defines."""
     root, progress = _rooted(flat, context.dialect, Progress())
-    schema, codec, progress = fit(root, context, progress, forms)
+    schema, codec, progress = fit(root, context, progress, list_variants)
     return schema, codec, progress, finished(progress.definitions, constant="const" in context.dialect.keywords)
 
 

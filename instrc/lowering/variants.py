@@ -43,34 +43,34 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def bare(self) -> bool:
-        """Whether the form says a type and nothing else."""
+        """Whether the variant says a type and nothing else."""
         return len(self.body) == 1 and "type" in self.body and self.codec is None and not self.notes and not self.text
 
     def after(self, notes: Iterable[str]) -> Variant:
-        """Return the form with sentences in front of its own."""
+        """Return the variant with sentences in front of its own."""
         before = tuple(text for text in notes if text)
         return replace(self, notes=(*before, *self.notes)) if before else self
 
     def of(self, node: Json) -> Variant:
-        """Return the form as that of a schema."""
+        """Return the variant as that of a schema."""
         return self if self.node is node else replace(self, node=node)
 
 
-def distinct(forms: Sequence[Variant]) -> list[Variant]:
-    """Return the first of each of the forms that say the same."""
+def distinct(variants: Sequence[Variant]) -> list[Variant]:
+    """Return the first of each of the variants that say the same."""
     kept: list[Variant] = []
     alike: dict[tuple[str, str | None, object], list[Codec]] = {}
     key_of = Keys()
-    for form in forms:
-        codecs = alike.setdefault((form.kind, form.text, key_of(form.body)), [])
-        if form.codec not in codecs:
-            codecs.append(form.codec)
-            kept.append(form)
+    for variant in variants:
+        codecs = alike.setdefault((variant.kind, variant.text, key_of(variant.body)), [])
+        if variant.codec not in codecs:
+            codecs.append(variant.codec)
+            kept.append(variant)
     return kept
 
 
 def null_variant(node: Json = None) -> Variant:
-    """Return the form of null."""
+    """Return the variant of null."""
     return Variant("null", {"type": "null"}, node=node)
 
 
@@ -79,12 +79,12 @@ def listed_values(schema: JsonObject) -> list[Json]:
     return [schema["const"]] if "const" in schema else list(as_array(schema.get("enum", [])))
 
 
-def values_of(form: Variant) -> list[Json]:
+def values_of(variant: Variant) -> list[Json]:
     """Return what is sent for the values of an enumeration."""
-    return list(as_array(form.body["enum"])) if "enum" in form.body else [form.body["const"]]
+    return list(as_array(variant.body["enum"])) if "enum" in variant.body else [variant.body["const"]]
 
 
-def table(form: Variant) -> dict[Hashable, tuple[Json, Json]]:
+def table(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
-    values = form.codec.values if isinstance(form.codec, ValuesCodec) else [(value, value) for value in values_of(form)]
+    values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in values_of(variant)]
     return {freeze(sent): (sent, value) for sent, value in values}

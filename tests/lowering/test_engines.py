@@ -48,7 +48,9 @@ def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Pa
         for opinion in verdict.opinions:
             assert opinion.binding is (opinion.engine in dialect.engines)
             if opinion.accepted is False:
-                assert dialect.structure == "kept" or target == "smolagents", "these hand on keywords that engines do not know"
+                assert dialect.structure == "pass_through" or target == "smolagents", (
+                    "these hand on keywords that engines do not know"
+                )
                 assert "uniqueItems" in str(opinion.reason)
             elif opinion.accepted:
                 assert opinion.answers is True

@@ -2,7 +2,8 @@
 
 OpenAI, Anthropic strict, both Gemini forms, GigaChat and Ollama have no schema without a type.
 There the value is written as JSON text into a string; text that is not JSON is that string itself, so nothing is lost.
-The same form says whatever else has no words in a target: what is nested too deeply, and recursion below the last unrolled level.
+The same variant says whatever else has no words in a target: what is nested too deeply,
+and recursion below the last unrolled level.
 """
 
 from __future__ import annotations
@@ -23,38 +24,38 @@ from instrc.schema.vocabulary import NO_ASSERTIONS
 
 
 def anything(dialect: Dialect, node: Json) -> Variant:
-    """Return the form of a value without constraints."""
+    """Return the variant of a value without constraints."""
     if dialect.anything == "keep":
         return Variant("any", {}, node=node)
     return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
 
 
 def anything_variant(context: Context, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
-    """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
+    """Return the variant of a value whose schema cannot be said; each of its constraints is a loss."""
     progress = progress.lose_all(node, f"{reason}; it is checked when the answer is lifted")
-    form = anything(context.dialect, node)
+    variant = anything(context.dialect, node)
     schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > DESCRIBED_SCHEMA:
         text = text[:DESCRIBED_SCHEMA] + "…"
-    note = f"{'Any JSON value' if form.kind == 'any' else 'JSON text'} that matches {text}."
-    return replace(form, notes=(note,)), progress
+    note = f"{'Any JSON value' if variant.kind == 'any' else 'JSON text'} that matches {text}."
+    return replace(variant, notes=(note,)), progress
 
 
-def texts(forms: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
-    """Return one form for several whose strings cannot be told apart: JSON text of the types they have."""
+def texts(variants: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
+    """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
-    for form in forms:
-        if isinstance(form.codec, TextCodec):
-            kinds.update(dict.fromkeys(form.codec.kinds or ()))
+    for variant in variants:
+        if isinstance(variant.codec, TextCodec):
+            kinds.update(dict.fromkeys(variant.codec.kinds or ()))
         else:
-            values = form.codec.values if isinstance(form.codec, ValuesCodec) else (("", ""),)
-            kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
-            if isinstance(form.node, dict):
+            values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else (("", ""),)
+            kinds.update({kind_of(value) if variant.kind == "string" else variant.kind: None for _, value in values})
+            if isinstance(variant.node, dict):
                 reason = "shares a string with other values; it is checked when the answer is lifted"
-                progress = progress.lose_all(form.node, reason)
-        notes.update(dict.fromkeys(form.notes))
+                progress = progress.lose_all(variant.node, reason)
+        notes.update(dict.fromkeys(variant.notes))
     words = " or ".join(kinds)
     first = f"One of: {words}; what is not a string is written as JSON text."
     return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress

@@ -28,69 +28,69 @@ from instrc.schema.relations import disjoint
 from instrc.schema.walk import rebuild
 
 
-def untangled(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return the forms of a union with lists and objects so that no answer can be meant in two ways."""
-    found = _boxed(forms, dialect, progress.definitions)
+def untangled(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
+    found = _boxed(variants, dialect, progress.definitions)
     alike: list[int] = []
     if dialect.first_keys:
         found, alike, progress = led_apart(found, progress)
-    objects = [number for number, form in enumerate(found) if isinstance(form.body.get("properties"), dict)]
+    objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
     objects = [number for number in objects if found[number].kind == "object"]
     rest = [number for number in objects if number not in set(alike)]
     chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, progress.definitions))]
     found, definitions = _tagged(found, chosen, objects, dialect, progress.definitions)
-    for number, form in enumerate(found):
-        found[number], definitions = shared_copy(form, definitions)
+    for number, variant in enumerate(found):
+        found[number], definitions = shared_copy(variant, definitions)
     return found, progress.with_definitions(definitions)
 
 
-def _boxed(forms: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[Variant]:
+def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[Variant]:
     """Put the lists that could be mistaken for others into objects of their own."""
-    found = list(forms)
-    lists = [number for number, form in enumerate(forms) if form.kind == "array"]
+    found = list(variants)
+    lists = [number for number, variant in enumerate(variants) if variant.kind == "array"]
     if len(lists) < 2:
         return found
-    mistakable = {lists[number] for number in _mistakable([forms[each] for each in lists], dialect, definitions)}
-    taken = {name for form in forms if form.kind == "object" for name in mapping(form.body.get("properties"))}
+    mistakable = {lists[number] for number in _mistakable([variants[each] for each in lists], dialect, definitions)}
+    taken = {name for variant in variants if variant.kind == "object" for name in mapping(variant.body.get("properties"))}
     for number in lists:
-        codec = forms[number].codec
+        codec = variants[number].codec
         if codec is not None and (number in mistakable or isinstance(codec, PairsCodec)):
             key = unique("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
             taken.add(key)
-            found[number] = _box(forms[number], key, dialect)
+            found[number] = _box(variants[number], key, dialect)
     return found
 
 
-def _box(form: Variant, key: str, dialect: Dialect) -> Variant:
+def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
     """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
-    box: JsonObject = {"type": "object", "properties": {key: form.body}, "required": [key]}
+    box: JsonObject = {"type": "object", "properties": {key: variant.body}, "required": [key]}
     if dialect.closed:
         box["additionalProperties"] = False
     if "propertyOrdering" in dialect.keywords:
         box["propertyOrdering"] = [key]
-    return replace(form, kind="object", body=box, codec=BoxCodec(key, form.codec))
+    return replace(variant, kind="object", body=box, codec=BoxCodec(key, variant.codec))
 
 
 def _tagged(
-    forms: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: Definitions
+    variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: Definitions
 ) -> tuple[list[Variant], Definitions]:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
-    found = list(forms)
+    found = list(variants)
     if not chosen:
         return found, definitions
-    named = {name for number in objects for name in mapping(forms[number].body["properties"])}
-    for form in (forms[number] for number in chosen):
-        if form.kind == "ref" and isinstance(form.node, dict):
-            named |= mapping(form.node.get("properties")).keys()
+    named = {name for number in objects for name in mapping(variants[number].body["properties"])}
+    for variant in (variants[number] for number in chosen):
+        if variant.kind == "ref" and isinstance(variant.node, dict):
+            named |= mapping(variant.node.get("properties")).keys()
     tag = unique("option", named, 64)
-    for number, label in _labels([(number, forms[number]) for number in chosen], tag, definitions).items():
-        form = forms[number]
-        definitions = definitions.labelled(form, tag, label)
-        if form.kind == "ref":
-            found[number], definitions = tagged_later(form, tag, label, definitions)
+    for number, label in _labels([(number, variants[number]) for number in chosen], tag, definitions).items():
+        variant = variants[number]
+        definitions = definitions.labelled(variant, tag, label)
+        if variant.kind == "ref":
+            found[number], definitions = tagged_later(variant, tag, label, definitions)
         else:
-            body, codec = tagged(form.body, form.codec, tag, label, constant="const" in dialect.keywords)
-            found[number] = replace(form, body=body, codec=codec)
+            body, codec = tagged(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
+            found[number] = replace(variant, body=body, codec=codec)
     return found, definitions
 
 
@@ -100,32 +100,32 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Defini
     Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
     """
     labels: dict[int, str] = {}
-    for number, form in chosen:
-        known = definitions.labels.get((name_of(form), tag), ())
+    for number, variant in chosen:
+        known = definitions.labels.get((name_of(variant), tag), ())
         if (label := next((each for each in known if each not in labels.values()), None)) is not None:
             labels[number] = label
-    for place, (number, form) in enumerate(chosen, 1):
+    for place, (number, variant) in enumerate(chosen, 1):
         if number not in labels:
-            labels[number] = unique(form.title or f"option_{place}", labels.values(), 60)
+            labels[number] = unique(variant.title or f"option_{place}", labels.values(), 60)
     return {number: labels[number] for number, _ in chosen}
 
 
-def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[int]:
-    """Return the forms of which an answer could be taken for another one that means something else."""
+def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[int]:
+    """Return the variants of which an answer could be taken for another one that means something else."""
     found: set[int] = set()
     seen: dict[int, JsonObject] = {}
 
     def answered(number: int) -> JsonObject:
         if number not in seen:
-            seen[number] = _as_answered(forms[number].body, dialect)
+            seen[number] = _as_answered(variants[number].body, dialect)
         return seen[number]
 
     def resolve(reference: str) -> Json:
         body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
         return None if body is None else _close_objects(body, dialect)
 
-    for number, (left, right) in enumerate(combinations(range(len(forms)), 2)):
-        if forms[left].codec == forms[right].codec:
+    for number, (left, right) in enumerate(combinations(range(len(variants)), 2)):
+        if variants[left].codec == variants[right].codec:
             continue
         if number >= COMPARED_PAIRS or not disjoint(answered(left), answered(right), resolve=resolve):
             found |= {left, right}
@@ -133,7 +133,7 @@ def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definit
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return the schema of answers by which a form is told from others: an empty list tells nothing."""
+    """Return the schema of answers by which a variant is told from others: an empty list tells nothing."""
     body = _close_objects(body, dialect)
     return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 

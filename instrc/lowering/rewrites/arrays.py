@@ -17,7 +17,7 @@ from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import TUPLE_PLACES
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
@@ -28,8 +28,10 @@ from instrc.schema.members import listing
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
-def arrays(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
-    """Return the form of an array; `None` if there is none that long."""
+def arrays(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of an array; `None` if there is none that long."""
     least, most = int(bound(node, "minItems") or 0), _most(node)
     if least > most:
         return None, progress.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
@@ -41,12 +43,12 @@ def arrays(node: JsonObject, context: Context, progress: Progress, forms: Forms)
     prefix = listing(node.get("prefixItems"))
     rest = node.get("items", node.get("unevaluatedItems", True))
     if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
-        form, progress = _tuple(node, context, progress, forms)
+        variant, progress = _tuple(node, context, progress, list_variants)
     elif prefix:
-        form, progress = _keep_tuple(node, rest, context, progress, forms)
+        variant, progress = _keep_tuple(node, rest, context, progress, list_variants)
     else:
-        form, progress = _list(node, rest, context, progress, forms)
-    return (form.after(said_of_each(node, lost)) if form is not None and lost else form), progress
+        variant, progress = _list(node, rest, context, progress, list_variants)
+    return (variant.after(said_of_each(node, lost)) if variant is not None and lost else variant), progress
 
 
 def _most(node: JsonObject) -> int | float:
@@ -81,12 +83,12 @@ def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[
     return (*lost, *counted), progress.lose_each(node, counted)
 
 
-def _bounded(node: JsonObject, form: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
     """Add the numbers of items, as far as the target takes them."""
     if _COUNTING.isdisjoint(node):
-        return form, progress
+        return variant, progress
     keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
-    body: JsonObject = dict(form.body)
+    body: JsonObject = dict(variant.body)
     lost: list[str] = []
     if least > 0:
         most = dialect.most_min_items if dialect.most_min_items is not None else dialect.most_count
@@ -103,19 +105,21 @@ def _bounded(node: JsonObject, form: Variant, dialect: Dialect, progress: Progre
             lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    form = replace(form, body=body, notes=(*form.notes, *said_of_each(node, lost)))
-    return form, progress.lose_each(node, lost)
+    variant = replace(variant, body=body, notes=(*variant.notes, *said_of_each(node, lost)))
+    return variant, progress.lose_each(node, lost)
 
 
-def _list(node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
+def _list(
+    node: JsonObject, rest: Json, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
     """Say an array of one kind of items."""
     items: JsonObject | None = None
     codec: Codec = None
     if rest is not False:
-        items, codec, progress = fit(rest, context.deeper(), progress, forms)
+        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
     if items is not None:
-        form = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
-        return _bounded(node, form, context.dialect, progress)
+        variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
+        return _bounded(node, variant, context.dialect, progress)
     if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
         return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
     if "maxItems" in context.dialect.keywords:
@@ -126,14 +130,14 @@ def _list(node: JsonObject, rest: Json, context: Context, progress: Progress, fo
 
 
 def _keep_tuple(
-    node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms
+    node: JsonObject, rest: Json, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
     for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
-        body, codec, progress = fit(place, context.deeper(), progress, forms)
+        body, codec, progress = fit(place, context.deeper(), progress, list_variants)
         if body is None:
             shut = True
             break
@@ -142,25 +146,27 @@ def _keep_tuple(
     items: JsonObject | None = None
     codec = None
     if rest is not False and not shut:
-        items, codec, progress = fit(rest, context.deeper(), progress, forms)
+        items, codec, progress = fit(rest, context.deeper(), progress, list_variants)
     most = min(_most(node), len(bodies)) if items is None else _most(node)
     if int(bound(node, "minItems") or 0) > most:
         return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
     if not bodies:
-        return _list({**node, "items": rest}, not shut and rest, context, progress, forms)
+        return _list({**node, "items": rest}, not shut and rest, context, progress, list_variants)
     shape: JsonObject = {"type": "array", "prefixItems": bodies}
     if items is None and context.dialect.false_items:
         shape["items"] = False
     elif items is not None:
         shape["items"] = items
-    form = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
+    variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
     if most != inf and (items is None or "maxItems" in node):
         bounded: JsonObject = {**node, "maxItems": most}
-        return _bounded(bounded, form, context.dialect, progress.derive(bounded, node))
-    return _bounded(node, form, context.dialect, progress)
+        return _bounded(bounded, variant, context.dialect, progress.derive(bounded, node))
+    return _bounded(node, variant, context.dialect, progress)
 
 
-def _tuple(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
+def _tuple(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
@@ -182,7 +188,7 @@ def _tuple(node: JsonObject, context: Context, progress: Progress, forms: Forms)
         progress = progress.derive(following, node)
     elif least > len(names):
         return None, progress.lose(node, "minItems", "annotation", "asks for more items than there can be")
-    return _as_object(node, names, properties, required, context, progress, forms)
+    return _as_object(node, names, properties, required, context, progress, list_variants)
 
 
 def _following(rest: Json, least: int, most: float) -> JsonObject:
@@ -202,19 +208,19 @@ def _as_object(
     required: Sequence[str],
     context: Context,
     progress: Progress,
-    forms: Forms,
+    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
-    """Return the form of a tuple of which the places have names."""
+    """Return the variant of a tuple of which the places have names."""
     shape: JsonObject = {
         "type": "object",
         "properties": properties,
         "required": list(required),
         "additionalProperties": False,
     }
-    found, progress = forms(shape, context.beside(), progress.invent(shape, node))
+    found, progress = list_variants(shape, context.beside(), progress.invent(shape, node))
     if len(found) != 1:
         return None, progress
-    form = found[0]
-    if form.kind != "object":
+    variant = found[0]
+    if variant.kind != "object":
         return _written(node, "is nested too deeply", context, progress)
-    return replace(form, codec=TupleCodec(tuple(names), form.codec, "more" if "more" in properties else None)), progress
+    return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None)), progress

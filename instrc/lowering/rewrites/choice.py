@@ -22,12 +22,12 @@ from instrc.schema.members import mapping
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 
-def choice(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
+def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
     """Say a union as one string, or as one object that names the alternative it holds."""
-    if all(_finite(form) for form in forms):
-        return *_words(forms), progress
-    scalars = [form for form in forms if form.kind not in {"object", "array", "ref"}]
-    containers = [form for form in forms if form.kind in {"object", "array", "ref"}]
+    if all(_finite(variant) for variant in variants):
+        return *_words(variants), progress
+    scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
+    containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
     if len(scalars) > 1:
         text, progress = anything.texts(scalars, progress)
         scalars = [text]
@@ -35,20 +35,20 @@ def choice(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tu
         notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
         return {**scalars[0].body, **notes}, scalars[0].codec, progress
     reason = "is one of several, which the target cannot tie to the name of the choice"
-    for form in forms:
-        if isinstance(form.node, dict):
-            progress = progress.lose(form.node, "type", reason=reason)
-            for keyword in form.node:
+    for variant in variants:
+        if isinstance(variant.node, dict):
+            progress = progress.lose(variant.node, "type", reason=reason)
+            for keyword in variant.node:
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
-                    progress = progress.lose(form.node, keyword, "part", reason, parts=False)
+                    progress = progress.lose(variant.node, keyword, "part", reason, parts=False)
     return *_named([*containers, *scalars], dialect), progress
 
 
-def _words(forms: Sequence[Variant]) -> tuple[JsonObject, Codec]:
+def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
     """Say values that can be listed as one enum of strings."""
     known: dict[str, tuple[Json, Json]] = {}
-    for form in forms:
-        for sent, value in _finite_table(form):
+    for variant in variants:
+        for sent, value in _finite_table(variant):
             word = sent if isinstance(sent, str) else dumps(sent, indent=False)
             if word in known and freeze(known[word][1]) != freeze(value):
                 word = unique(word, known, 10_000)
@@ -57,42 +57,42 @@ def _words(forms: Sequence[Variant]) -> tuple[JsonObject, Codec]:
     return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
 
 
-def _named(forms: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec]:
+def _named(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec]:
     """Say alternatives as properties of one object, of which `choice` names the one that is given."""
     labels: list[str] = []
     of: dict[str, Choice] = {}
     properties: JsonObject = {}
-    for form in forms:
-        label = unique(_label(form, dialect), [*labels, "choice"], 60)
+    for variant in variants:
+        label = unique(_label(variant, dialect), [*labels, "choice"], 60)
         labels.append(label)
-        if form.kind == "null":
+        if variant.kind == "null":
             of[label] = Choice(None)
             continue
-        text = join_notes(form.text, *form.notes) or f"If the choice is {label}."
-        properties[label] = {"description": text, **form.body}
-        of[label] = Choice(label, form.codec, without_annotations(form.body))
+        text = join_notes(variant.text, *variant.notes) or f"If the choice is {label}."
+        properties[label] = {"description": text, **variant.body}
+        of[label] = Choice(label, variant.codec, without_annotations(variant.body))
     words: list[Json] = [*labels]
     named: JsonObject = {"type": "string", "enum": words, "description": "Which of the other properties is given."}
     return {"type": "object", "properties": {"choice": named, **properties}, "required": ["choice"]}, ChoiceCodec(of)
 
 
-def _label(form: Variant, dialect: Dialect) -> str:
+def _label(variant: Variant, dialect: Dialect) -> str:
     """Return a word for an alternative: its title, the constant it begins with, its type."""
-    words = [form.title] if form.title else []
-    for schema in mapping(form.body.get("properties")).values() if form.kind == "object" else ():
+    words = [variant.title] if variant.title else []
+    for schema in mapping(variant.body.get("properties")).values() if variant.kind == "object" else ():
         values = listed_values(schema) if isinstance(schema, dict) else []
         words += [value for value in values if isinstance(value, str) and len(values) == 1]
     plain = (word if dialect.key is None else legal(word, dialect.key, "") for word in words)
-    return next((word for word in plain if word), {"array": "list", "string": "value"}.get(form.kind, form.kind))
+    return next((word for word in plain if word), {"array": "list", "string": "value"}.get(variant.kind, variant.kind))
 
 
-def _finite(form: Variant) -> bool:
-    return form.kind in {"null", "boolean"} or bool(form.body.keys() & {"enum", "const"})
+def _finite(variant: Variant) -> bool:
+    return variant.kind in {"null", "boolean"} or bool(variant.body.keys() & {"enum", "const"})
 
 
-def _finite_table(form: Variant) -> list[tuple[Json, Json]]:
-    if form.kind == "null":
+def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
+    if variant.kind == "null":
         return [("null", None)]
-    if form.kind == "boolean":
+    if variant.kind == "boolean":
         return [("true", True), ("false", False)]
-    return list(table(form).values())
+    return list(table(variant).values())

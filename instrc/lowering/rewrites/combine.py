@@ -1,4 +1,4 @@
-"""Make one schema of the forms of a value, with what is said of it in front."""
+"""Make one schema of the variants of a value, with what is said of it in front."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from instrc.ir.codec import Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.rewrites import unions
@@ -23,50 +23,52 @@ _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 
 
-Fitted: TypeAlias = tuple[JsonObject | None, Codec, Progress]
+Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
-def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: Sequence[Variant] = ()) -> Fitted:
-    """Return the schema in the target's words for a schema, with `extra` forms beside its own."""
+def fit(node: Json, context: Context, progress: Progress, list_variants: ListVariants, extra: Sequence[Variant] = ()) -> Rebuilt:
+    """Return the schema in the target's words for a schema, with `extra` variants beside its own."""
     if not extra and (kind := plain_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
-    found, progress = forms(node, context, progress)
+    found, progress = list_variants(node, context, progress)
     return combine(node, [*found, *extra] if extra else found, context, progress)
 
 
-def combine(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Fitted:
-    """Return one schema for several forms, described by what its node and the notes say of it."""
-    if (plain := unions.plain(context.dialect, forms)) is not None:
+def combine(node: Json, variants: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Rebuilt:
+    """Return one schema for several variants, described by what its node and the notes say of it."""
+    if (plain := unions.plain(context.dialect, variants)) is not None:
         return described(node, plain, None, notes, context.dialect, progress)
-    if len(forms) == 1 and forms[0].kind != "null":
-        form = forms[0]
-        told = [*form.notes, *([form.text] if form.text else ()), *notes]
-        return described(node, form.body, form.codec, told, context.dialect, progress)
-    return together(node, forms, context, progress, notes).fitted
+    if len(variants) == 1 and variants[0].kind != "null":
+        variant = variants[0]
+        told = [*variant.notes, *([variant.text] if variant.text else ()), *notes]
+        return described(node, variant.body, variant.codec, told, context.dialect, progress)
+    return combine_variants(node, variants, context, progress, notes).rebuilt
 
 
-class Together(NamedTuple):
-    """One schema for several forms, and the forms as they stand in it: some are changed so that they can be told apart."""
+class CombinedVariants(NamedTuple):
+    """One schema for several variants, and the variants as they stand in it: some are changed so that they can be told apart."""
 
-    fitted: Fitted
-    forms: Sequence[Variant]
+    rebuilt: Rebuilt
+    variants: Sequence[Variant]
 
 
-def together(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Together:
-    """Return one schema for several forms, and what became of them."""
-    forms, progress = unions.merge_variants(context, forms, progress)
-    if not forms:
-        return Together((None, None, progress), forms)
-    shared = [text for text in forms[0].notes if all(text in form.notes for form in forms if form.kind != "null")]
-    if len(forms) == 1:
-        shared += [text for text in [forms[0].text] if text]
-    united, progress = unions.united(context, forms, tuple(shared), progress)
+def combine_variants(
+    node: Json, variants: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()
+) -> CombinedVariants:
+    """Return one schema for several variants, and what became of them."""
+    variants, progress = unions.merge_variants(context, variants, progress)
+    if not variants:
+        return CombinedVariants((None, None, progress), variants)
+    shared = [text for text in variants[0].notes if all(text in variant.notes for variant in variants if variant.kind != "null")]
+    if len(variants) == 1:
+        shared += [text for text in [variants[0].text] if text]
+    united, progress = unions.united(context, variants, tuple(shared), progress)
     told = [*united.notes, *notes]
-    return Together(described(node, united.body, united.codec, told, context.dialect, progress), united.forms)
+    return CombinedVariants(described(node, united.body, united.codec, told, context.dialect, progress), united.variants)
 
 
-def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress) -> Fitted:
+def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress) -> Rebuilt:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None

@@ -50,13 +50,13 @@ def counted(node: JsonObject, body: JsonObject, context: Context, progress: Prog
     return Counted(found, tuple(lost), progress.lose_each(node, lost))
 
 
-def counted_entries(node: JsonObject, form: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
+def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
     """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
     if _COUNTING.isdisjoint(node):
-        return form, progress
+        return variant, progress
     keywords, limit = dialect.keywords, dialect.most_min_items
     least, most = int(bound(node, "minProperties") or 0), bound(node, "maxProperties")
-    body: JsonObject = dict(form.body)
+    body: JsonObject = dict(variant.body)
     lost: list[str] = []
     if least > 0:
         sendable = "minItems" in keywords
@@ -69,4 +69,4 @@ def counted_entries(node: JsonObject, form: Variant, dialect: Dialect, progress:
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")
-    return replace(form, body=body, notes=(*form.notes, *said_of_each(node, lost))), progress.lose_each(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *said_of_each(node, lost))), progress.lose_each(node, lost)

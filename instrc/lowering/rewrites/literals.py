@@ -35,24 +35,24 @@ class _Listed(Struct, frozen=True, gc=False):
 
 
 def literals(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return the forms of a schema that lists its values, one for each JSON type among them."""
+    """Return the variants of a schema that lists its values, one for each JSON type among them."""
     dialect = context.dialect
     listed = _grouped(_values(node), dialect)
-    forms: list[Variant] = []
+    variants: list[Variant] = []
     for kind, group in listed.groups.items():
         if kind == "null" and dialect.null:
-            forms.append(null_variant(node))
+            variants.append(null_variant(node))
         elif kind == "boolean" and len(group) == 2:
-            forms.append(Variant("boolean", {"type": "boolean"}, node=node))
+            variants.append(Variant("boolean", {"type": "boolean"}, node=node))
         elif (excess := _excess(dialect.limits, progress.enum_values, group)) is None:
             progress = progress.with_values(progress.enum_values + len(group))
-            forms.append(Variant(kind, _enumeration(node, kind, group, dialect), _fold(group, dialect), node=node))
+            variants.append(Variant(kind, _enumeration(node, kind, group, dialect), _fold(group, dialect), node=node))
         else:
             keyword = "enum" if "enum" in node else "const"
             reason = f"{excess}: it is said in the description and checked when the answer is lifted"
-            forms.append(Variant(kind, {"type": kind}, notes=(said(node, keyword),), node=node))
+            variants.append(Variant(kind, {"type": kind}, notes=(said(node, keyword),), node=node))
             progress = progress.lose(node, keyword, reason=reason)
-    return (_with_strange(forms, listed.strange, node, dialect) if listed.strange else forms), progress
+    return (_with_strange(variants, listed.strange, node, dialect) if listed.strange else variants), progress
 
 
 def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
@@ -141,14 +141,14 @@ def _fold(group: Sequence[Json], dialect: Dialect) -> ValuesCodec | None:
     return ValuesCodec(tuple((value, value) for value in group), fold=True)
 
 
-def _with_strange(forms: list[Variant], strange: list[Json], node: JsonObject, dialect: Dialect) -> list[Variant]:
+def _with_strange(variants: list[Variant], strange: list[Json], node: JsonObject, dialect: Dialect) -> list[Variant]:
     """Add values that the target's enums cannot hold to the strings, as their JSON text."""
-    mine = next((form for form in forms if form.kind == "string"), None)
+    mine = next((variant for variant in variants if variant.kind == "string"), None)
     table: list[tuple[Json, Json]] = []
     taken: set[str] = set()
     if mine is not None:
         if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
-            return [*(form for form in forms if form is not mine), _text(mine, strange)]
+            return [*(variant for variant in variants if variant is not mine), _text(mine, strange)]
         own = values_of(mine)
         table = [(value, value) for value in own]
         taken = {value for value in own if isinstance(value, str)}
@@ -157,10 +157,10 @@ def _with_strange(forms: list[Variant], strange: list[Json], node: JsonObject, d
         taken.add(sent)
         table.append((sent, value))
     body: JsonObject = {"type": "string", "enum": [sent for sent, _ in table]}
-    form = Variant("string", body, ValuesCodec(tuple(table), fold=dialect.fold), node=node)
+    variant = Variant("string", body, ValuesCodec(tuple(table), fold=dialect.fold), node=node)
     if mine is None:
-        return [*forms, form]
-    return [form if other is mine else other for other in forms]
+        return [*variants, variant]
+    return [variant if other is mine else other for other in variants]
 
 
 def _text(mine: Variant, strange: Sequence[Json]) -> Variant:

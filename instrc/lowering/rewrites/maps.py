@@ -17,10 +17,10 @@ from instrc.ir.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, said_of_each
-from instrc.lowering.rewrites.combine import fit, together
+from instrc.lowering.rewrites.combine import combine_variants, fit
 from instrc.lowering.rewrites.counts import counted, counted_entries
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
@@ -60,22 +60,22 @@ class Kept(NamedTuple):
 
 
 def maps(
-    node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms
+    node: JsonObject, others: Undeclared, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Write an object that declares no property."""
     if context.dialect.maps == "keep":
-        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, forms)
+        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, list_variants)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
-        form = Variant("object", body, found.codec, (*found.notes, *said_of_each(node, lost)))
+        variant = Variant("object", body, found.codec, (*found.notes, *said_of_each(node, lost)))
     else:
-        entries, progress = pairs(node, others, context, progress, forms)
+        entries, progress = pairs(node, others, context, progress, list_variants)
         if entries is None:
             return _empty(node, context.dialect, progress)
-        form, progress = counted_entries(node, entries, context.dialect, progress)
-        form = form.after(["An object, written as a list of its keys and values."])
+        variant, progress = counted_entries(node, entries, context.dialect, progress)
+        variant = variant.after(["An object, written as a list of its keys and values."])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    notes = tuple(text for text in (*form.notes, *said_of_each(node, lost)) if text)
-    return replace(form, notes=notes, node=node), progress.lose_each(node, lost)
+    notes = tuple(text for text in (*variant.notes, *said_of_each(node, lost)) if text)
+    return replace(variant, notes=notes, node=node), progress.lose_each(node, lost)
 
 
 def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
@@ -96,7 +96,13 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
 
 
 def keep_map(
-    node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms, *, renamed: bool = False
+    node: JsonObject,
+    others: Undeclared,
+    context: Context,
+    progress: Progress,
+    list_variants: ListVariants,
+    *,
+    renamed: bool = False,
 ) -> tuple[Kept, Progress]:
     """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords
@@ -110,7 +116,7 @@ def keep_map(
     if sent and "patternProperties" in keywords and None not in sent.values():
         by_pattern: JsonObject = {}
         for pattern, schema in patterns.items():
-            value, codec, progress = fit(schema, context.deeper(), progress, forms)
+            value, codec, progress = fit(schema, context.deeper(), progress, list_variants)
             by_pattern[sent[pattern] or pattern] = False if value is None else value
             by.append(ByPattern(pattern, codec))
         body["patternProperties"] = by_pattern  # declared properties that match the pattern have its demands among their own
@@ -123,11 +129,11 @@ def keep_map(
     elif rest is False:
         body["additionalProperties"] = False
     else:
-        value, other, progress = fit(rest, context.deeper(), progress, forms)
+        value, other, progress = fit(rest, context.deeper(), progress, list_variants)
         body["additionalProperties"] = False if value is None else value or True
     if "propertyNames" in node and "propertyNames" in keywords:
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
-        names, _, progress = fit(named, context.deeper(), progress.derive(named, node), forms)
+        names, _, progress = fit(named, context.deeper(), progress.derive(named, node), list_variants)
         if names is None:  # no name will do, so there is no property
             return Kept({"additionalProperties": False}, None, said_of_each(node, lost)), progress
         body["propertyNames"] = names
@@ -158,7 +164,7 @@ def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
 
 
 def pairs(
-    node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms
+    node: JsonObject, others: Undeclared, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     patterns, rest = others.patterns, others.given
@@ -176,7 +182,7 @@ def pairs(
     entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
         entry, progress = _entry(node, key_pattern, schema, context.dialect, progress)
-        found, progress = forms(entry, context.deeper(), progress)
+        found, progress = list_variants(entry, context.deeper(), progress)
         if len(found) == 1:
             entries.append((key_pattern, found[0]))
     if not entries:
@@ -186,13 +192,13 @@ def pairs(
 
 def _list_of(entries: Sequence[tuple[str | None, Variant]], context: Context, progress: Progress) -> tuple[Variant, Progress]:
     """Return the list of entries, of which each is one of several kinds."""
-    keys = [dumps([form.body, to_json(form.codec)], indent=False) for _, form in entries]
+    keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
     distinct: dict[str, Variant] = {}
-    for key, (_, form) in zip(keys, entries, strict=True):
-        distinct.setdefault(key, form)
-    found = together({}, list(distinct.values()), context, progress)
-    items, codec, progress = found.fitted
-    codecs = {key: form.codec for key, form in zip(distinct, found.forms, strict=False)}
+    for key, (_, variant) in zip(keys, entries, strict=True):
+        distinct.setdefault(key, variant)
+    found = combine_variants({}, list(distinct.values()), context, progress)
+    items, codec, progress = found.rebuilt
+    codecs = {key: variant.codec for key, variant in zip(distinct, found.variants, strict=False)}
     by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
     list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
     return list_of, progress

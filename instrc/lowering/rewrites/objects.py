@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything, maps
@@ -40,8 +40,10 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 """Keywords of objects that a plain one does not have."""
 
 
-def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
-    """Return the form of an object; `None` if there is no such object."""
+def objects(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[Variant | None, Progress]:
+    """Return the variant of an object; `None` if there is no such object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
     if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
@@ -62,7 +64,7 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
             progress = progress.lose(node, "additionalProperties", "convention", reason)
         return _whole(node, (), None, None, context, progress)
     if not names and (others.patterns or rest is not False):
-        return maps.maps(node, others, context, progress, forms)
+        return maps.maps(node, others, context, progress, list_variants)
     leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
     holder = holder_of(node, context, leaky=leaky)
     simple = _BESIDE.isdisjoint(node)
@@ -72,13 +74,13 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
             schema = declared[name]
         else:
             schema, progress = _schema_of(node, name, declared, others, progress)
-        found, progress = property_of(holder, name, schema, progress, forms, required=name in required)
+        found, progress = property_of(holder, name, schema, progress, list_variants, required=name in required)
         if found is None:
             if name in required:
                 return None, progress
         else:
             properties.append(found)
-    return _closed(node, names, properties, others, context, progress, forms)
+    return _closed(node, names, properties, others, context, progress, list_variants)
 
 
 def _most(node: JsonObject) -> float:
@@ -120,7 +122,7 @@ def _closed(
     others: Undeclared,
     context: Context,
     progress: Progress,
-    forms: Forms,
+    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
     """Add what is said of the properties that are not declared."""
     dialect, rest = context.dialect, others.rest
@@ -133,9 +135,9 @@ def _closed(
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
             renamed = any(found.member is not None and found.member.key is not None for found in properties)
-            kept, progress = maps.keep_map(node, others, context, progress, forms, renamed=renamed)
+            kept, progress = maps.keep_map(node, others, context, progress, list_variants, renamed=renamed)
         else:
-            more, progress = _list_of_more(node, names, properties, others, context, progress, forms)
+            more, progress = _list_of_more(node, names, properties, others, context, progress, list_variants)
     elif not dialect.closed:
         reason = "has no word in the target; undeclared keys are found when the answer is lifted"
         progress = progress.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
@@ -159,7 +161,7 @@ def _list_of_more(
     others: Undeclared,
     context: Context,
     progress: Progress,
-    forms: Forms,
+    list_variants: ListVariants,
 ) -> tuple[_More | None, Progress]:
     """Let properties in that are not declared, as a list of keys and values."""
     dialect = context.dialect
@@ -167,14 +169,14 @@ def _list_of_more(
         reason = "has no word in the target; what is not in the list is found when the answer is lifted"
         lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
         progress = progress.lose_each(node, lost, reason)
-    form, progress = maps.pairs(node, others, context.boxed(), progress, forms)
-    if form is None:
+    variant, progress = maps.pairs(node, others, context.boxed(), progress, list_variants)
+    if variant is None:
         return None, progress
     sent = unique(_MORE, {found.sent for found in properties}, 64)
     asked = context.all_asked
     text: JsonObject = {"description": "Further properties, each a key with its value."}
-    body, _, progress = combine(text, [form], context, progress)
-    return _More(Property(sent, body or {}, asked), More(sent, form.codec, tuple(names), asked)), progress
+    body, _, progress = combine(text, [variant], context, progress)
+    return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked)), progress
 
 
 def _whole(

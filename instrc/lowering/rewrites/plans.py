@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_text
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
@@ -58,17 +58,17 @@ def holds_plan(schema: Json) -> bool:
 
 
 def uniform(
-    node: JsonObject, branches: Sequence[JsonObject], context: Context, progress: Progress, forms: Forms
+    node: JsonObject, branches: Sequence[JsonObject], context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
-    """Return the form of a plan in its uniform spelling."""
+    """Return the variant of a plan in its uniform spelling."""
     progress = progress.lose(node, "items", reason=_REASON, parts=False)
     for branch in branches:
         progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
     spelled: JsonObject = {**node, "items": _task(branches)}
-    form, progress = arrays.arrays(spelled, context, progress.invent(spelled, node), forms)
-    if form is None or form.kind != "array":
-        return form, progress
-    return replace(form, codec=_codec(branches, form.codec)), progress
+    variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node), list_variants)
+    if variant is None or variant.kind != "array":
+        return variant, progress
+    return replace(variant, codec=_codec(branches, variant.codec)), progress
 
 
 def _properties(branch: JsonObject) -> JsonObject:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsonvalue import Json, JsonObject, as_array
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import combine, described
 from instrc.lowering.rewrites.scalars import plain_type
@@ -34,8 +34,8 @@ class Property(Struct, frozen=True, gc=False):
 class _Absence(Struct, frozen=True, eq=False, gc=False):
     """How it is said that a property is left out."""
 
-    forms: Sequence[Variant]
-    """The forms of its value, with what says so among them."""
+    variants: Sequence[Variant]
+    """The variants of its value, with what says so among them."""
     asked: bool
     """Whether the key must be there."""
     absent: bool | Literal["also"] = False
@@ -66,7 +66,7 @@ _NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(
-    holder: Holder, name: str, schema: Json, progress: Progress, forms: Forms, *, required: bool
+    holder: Holder, name: str, schema: Json, progress: Progress, list_variants: ListVariants, *, required: bool
 ) -> tuple[Property | None, Progress]:
     """Return a property as it is sent; `None` if it has no value."""
     context = holder.context
@@ -77,14 +77,14 @@ def property_of(
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
         body, codec, progress = described(schema, said, None, (), dialect, progress)
     else:
-        found, progress = forms(schema, holder.inside, progress)
+        found, progress = list_variants(schema, holder.inside, progress)
         if not found:
             return None, _left_out(holder, name, schema, progress, required=required)
         if required and dialect.null:
             absence = _Absence(found, asked=True)
         else:
             absence, progress = _absence(schema, found, context, progress, required=required)
-        body, codec, progress = combine(schema, absence.forms, context, progress, absence.notes)
+        body, codec, progress = combine(schema, absence.variants, context, progress, absence.notes)
     body = body or {}
     sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
     if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
@@ -135,46 +135,46 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
 
 
 def _absence(
-    schema: Json, forms: Sequence[Variant], context: Context, progress: Progress, *, required: bool
+    schema: Json, variants: Sequence[Variant], context: Context, progress: Progress, *, required: bool
 ) -> tuple[_Absence, Progress]:
     """Return how it is said that a property is left out, if it may be, and that it is null."""
     dialect = context.dialect
-    nullable = any(admits_null(context, form) for form in forms)
+    nullable = any(admits_null(context, variant) for variant in variants)
     if not required and context.all_asked:
-        return _or_left_out(schema, forms, progress, nullable=nullable)
-    others = [form for form in forms if form.kind != "null"]
-    if not dialect.null and nullable and others and len(others) < len(forms):
+        return _or_left_out(schema, variants, progress, nullable=nullable)
+    others = [variant for variant in variants if variant.kind != "null"]
+    if not dialect.null and nullable and others and len(others) < len(variants):
         if not required:
             progress = _lose_null(schema, progress)
         return _Absence(others, asked=False, missing=required, unsaid=not required), progress
     if dialect.null_leaves_out and context.level == 1 and not required and not nullable:
-        return _Absence(forms, asked=required, absent="also"), progress  # `nullable` there lets null through as well
-    return _Absence(forms, asked=required), progress
+        return _Absence(variants, asked=required, absent="also"), progress  # `nullable` there lets null through as well
+    return _Absence(variants, asked=required), progress
 
 
-def _or_left_out(schema: Json, forms: Sequence[Variant], progress: Progress, *, nullable: bool) -> tuple[_Absence, Progress]:
+def _or_left_out(schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool) -> tuple[_Absence, Progress]:
     """Let null say that a property is left out; where null is a value a word says it."""
     word: str | None = None
-    written = any(isinstance(form.codec, TextCodec) and "null" in (form.codec.kinds or ("null",)) for form in forms)
+    written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
         if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
             reason = "is null, so null and leaving out mean the same; null is taken for left out"
             progress = progress.lose(schema, "default", "convention", reason)
         else:
-            word = _word_for_null(forms)
-            if not any(form.kind == "any" for form in forms):
+            word = _word_for_null(variants)
+            if not any(variant.kind == "any" for variant in variants):
                 spelled = Variant("string", {"type": "string", "enum": [word]})
-                forms = [*(form for form in forms if form.kind != "null"), spelled]
-    if not any(form.kind == "null" for form in forms):
-        forms = [*forms, null_variant()]
+                variants = [*(variant for variant in variants if variant.kind != "null"), spelled]
+    if not any(variant.kind == "null" for variant in variants):
+        variants = [*variants, null_variant()]
     notes = () if word is None else (f'null leaves it out, "{word}" sets it to null.',)
-    return _Absence(forms, asked=True, absent=True, word=word, notes=notes), progress
+    return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
 
 
-def _word_for_null(forms: Sequence[Variant]) -> str:
+def _word_for_null(variants: Sequence[Variant]) -> str:
     """Return a word that none of the listed values is, however many brackets stand around it."""
     word = NULL_WORD
-    known = [value for form in forms for value in (*listing(form.body.get("enum")), form.body.get("const"))]
+    known = [value for variant in variants for value in (*listing(variant.body.get("enum")), variant.body.get("const"))]
     while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
         word = f"<{word}>"
     return word
@@ -188,15 +188,15 @@ def _lose_null(schema: Json, progress: Progress) -> Progress:
     return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
 
 
-def admits_null(context: Context, form: Variant) -> bool:
-    """Say whether null is among the values of a form."""
-    if form.kind in {"null", "any"} or form.anything:
+def admits_null(context: Context, variant: Variant) -> bool:
+    """Say whether null is among the values of a variant."""
+    if variant.kind in {"null", "any"} or variant.anything:
         return True
-    if isinstance(form.codec, TextCodec):
-        return "null" in (form.codec.kinds or ("null",))
-    if isinstance(form.codec, ValuesCodec):
-        return any(value is None for _, value in form.codec.values)
-    return form.kind == "ref" and _nullish(context, form.node, set())
+    if isinstance(variant.codec, TextCodec):
+        return "null" in (variant.codec.kinds or ("null",))
+    if isinstance(variant.codec, ValuesCodec):
+        return any(value is None for _, value in variant.codec.values)
+    return variant.kind == "ref" and _nullish(context, variant.node, set())
 
 
 def _nullish(context: Context, node: Json, seen: set[int]) -> bool:

@@ -10,7 +10,7 @@ from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
 from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
 from instrc.lowering.names import legal, unique
@@ -23,15 +23,17 @@ from instrc.problems.targets import RecursiveForTarget
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 
-def references(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
-    """Return the forms of what a schema refers to, together with what stands beside the reference."""
+def references(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    """Return the variants of what a schema refers to, together with what stands beside the reference."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
     siblings: JsonObject = {
         keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS
     }
     if target is False or (not siblings and (not isinstance(target, dict) or not target)):
-        return forms(target, context, progress)
+        return list_variants(target, context, progress)
     target = target if isinstance(target, dict) else {}
     key: Hashable = (ref, freeze(siblings)) if siblings else ref
     if siblings:
@@ -39,29 +41,29 @@ def references(node: JsonObject, context: Context, progress: Progress, forms: Fo
         progress = progress.derive(siblings, node).derive(spoken, target)
         both, progress = intersected([spoken, siblings], progress)
         if not isinstance(both, dict):
-            return forms(both, context, progress)
+            return list_variants(both, context, progress)
         target = both
     if context.recursion == "refuse":
         place = place_of(context.root, progress.log, node, "$ref")
         raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])
     if context.recursion == "keep":
-        form, progress = _definition(key, ref, target, context, progress, forms)
-        return [form], progress
-    return _unrolled(key, target, context, progress, forms)
+        variant, progress = _definition(key, ref, target, context, progress, list_variants)
+        return [variant], progress
+    return _unrolled(key, target, context, progress, list_variants)
 
 
 def _unrolled(
-    key: Hashable, target: JsonObject, context: Context, progress: Progress, forms: Forms
+    key: Hashable, target: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
     if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
-        form, progress = anything.anything_variant(context, target, reason, progress)
-        return [form], progress
-    found, progress = forms(target, replace(context, active=(*context.active, key)), progress)
+        variant, progress = anything.anything_variant(context, target, reason, progress)
+        return [variant], progress
+    found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
     text = _description(target)
-    return [replace(form, text=form.text or text) for form in found], progress
+    return [replace(variant, text=variant.text or text) for variant in found], progress
 
 
 def _description(target: JsonObject) -> str | None:
@@ -70,7 +72,7 @@ def _description(target: JsonObject) -> str | None:
 
 
 def _definition(
-    key: Hashable, ref: str, target: JsonObject, context: Context, progress: Progress, forms: Forms
+    key: Hashable, ref: str, target: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant, Progress]:
     """Return a reference to a definition of the payload, which is made on first sight."""
     definitions = progress.definitions
@@ -81,9 +83,9 @@ def _definition(
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         progress = progress.with_definitions(definitions.begun(key, name))
-        body, codec, progress = fit(target, replace(context, level=1), progress, forms)
+        body, codec, progress = fit(target, replace(context, level=1), progress, list_variants)
         if body is None:  # too late to say that there is no such value: the reference may be in use
-            form, progress = anything.anything_variant(context, target, "cannot be satisfied", progress)
-            body, codec, progress = combine(target, [form], context, progress)
+            variant, progress = anything.anything_variant(context, target, "cannot be satisfied", progress)
+            body, codec, progress = combine(target, [variant], context, progress)
         progress = progress.with_definitions(progress.definitions.with_body(name, body, codec))
     return Variant("ref", referring(name), RefCodec(name), node=target), progress

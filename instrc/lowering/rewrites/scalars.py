@@ -39,7 +39,7 @@ _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | _OF_STRINGS | _OF_NUMBERS
 def plain_type(node: Json, context: Context) -> str | None:
     """Return the scalar type that is all a schema asks for; `None` for every other schema.
 
-    Most schemas are such: what is said of them needs no forms that are put together.
+    Most schemas are such: what is said of them needs no variants that are put together.
     """
     if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
         return None
@@ -48,7 +48,7 @@ def plain_type(node: Json, context: Context) -> str | None:
 
 
 def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Return the form of a string; `None` if its lengths contradict each other."""
+    """Return the variant of a string; `None` if its lengths contradict each other."""
     if _OF_STRINGS.isdisjoint(node):
         return Variant("string", {"type": "string"}, node=node), progress
     if (bound(node, "minLength") or 0) > _or(bound(node, "maxLength"), inf):
@@ -80,7 +80,7 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
 
 
 def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Return the form of a number; `None` if its bounds leave none."""
+    """Return the variant of a number; `None` if its bounds leave none."""
     if _OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node), progress
     if _empty(node, kind):

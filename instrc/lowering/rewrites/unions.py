@@ -22,7 +22,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
 from instrc.limits.payloads import COMPARED_VARIANTS, MULTIPLIED_BRANCHES, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
-from instrc.lowering.context import Context, Forms
+from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.notes import join_notes, note
 from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
@@ -39,18 +39,20 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
 class United(NamedTuple):
-    """One schema for several forms."""
+    """One schema for several variants."""
 
     body: JsonObject
     codec: Codec
     notes: tuple[str, ...]
     """What is said of all of them."""
-    forms: Sequence[Variant]
-    """The forms as they stand in it, in their order."""
+    variants: Sequence[Variant]
+    """The variants as they stand in it, in their order."""
 
 
-def branches(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
-    """Return the forms of all branches of `anyOf` or `oneOf`, each with what stands beside it.
+def branches(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
+    """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
 
     Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
     """
@@ -58,19 +60,21 @@ def branches(node: JsonObject, context: Context, progress: Progress, forms: Form
     if multiplied(node) > MULTIPLIED_BRANCHES:
         fewer, dropped = with_fewer(node)
     if not dropped:
-        found, after = _branches(node, context, progress, forms)
-        if not any(form.too_many for form in found):
+        found, after = _branches(node, context, progress, list_variants)
+        if not any(variant.too_many for variant in found):
             return found, after
         fewer, dropped = with_fewer(node)
         if not dropped:
             return found, after
     for member in dropped:
         progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
-    found, progress = _branches(fewer, context, progress.derive(fewer, node), forms)
-    return [form.after([note("allOf", dropped)]) for form in found], progress
+    found, progress = _branches(fewer, context, progress.derive(fewer, node), list_variants)
+    return [variant.after([note("allOf", dropped)]) for variant in found], progress
 
 
-def _branches(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
+def _branches(
+    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+) -> tuple[list[Variant], Progress]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
     if beside:
@@ -82,25 +86,29 @@ def _branches(node: JsonObject, context: Context, progress: Progress, forms: For
         if beside:
             schema, progress = intersected([beside, branch], progress)
         schemas.append(schema)
-        each, progress = forms(schema, context, progress)
-        found += [_named(form, branch) for form in each] if isinstance(branch, dict) else each
-        if len(found) > UNION_VARIANTS or any(form.too_many for form in each):
-            form, progress = anything.anything_variant(context, node, "has more alternatives than can be kept apart", progress)
-            return [replace(form, too_many=True)], progress
+        each, progress = list_variants(schema, context, progress)
+        found += [_named(variant, branch) for variant in each] if isinstance(branch, dict) else each
+        if len(found) > UNION_VARIANTS or any(variant.too_many for variant in each):
+            variant, progress = anything.anything_variant(context, node, "has more alternatives than can be kept apart", progress)
+            return [replace(variant, too_many=True)], progress
     if keyword == "oneOf" and not _exclusive(schemas, context):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
         progress = progress.lose(node, "oneOf", reason=reason)
-    if context.dialect.unions == "choice" and len(found) > 1 and any(form.kind in {"object", "array", "ref"} for form in found):
+    if (
+        context.dialect.unions == "choice"
+        and len(found) > 1
+        and any(variant.kind in {"object", "array", "ref"} for variant in found)
+    ):
         progress = progress.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
     return found, progress
 
 
-def _named(form: Variant, branch: JsonObject) -> Variant:
-    """Return a form with the description and the title of its branch, unless it has its own."""
+def _named(variant: Variant, branch: JsonObject) -> Variant:
+    """Return a variant with the description and the title of its branch, unless it has its own."""
     text, title = branch.get("description"), branch.get("title")
-    text = form.text or (text if isinstance(text, str) else None)
-    title = form.title or (title if isinstance(title, str) else None)
-    return form if text == form.text and title == form.title else replace(form, text=text, title=title)
+    text = variant.text or (text if isinstance(text, str) else None)
+    title = variant.title or (title if isinstance(title, str) else None)
+    return variant if text == variant.text and title == variant.title else replace(variant, text=text, title=title)
 
 
 def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
@@ -113,83 +121,88 @@ def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
 # putting forms together
 
 
-def plain(dialect: Dialect, forms: Sequence[Variant]) -> JsonObject | None:
-    """Return the schema of forms of which there is nothing to say but a type, and null beside it; `None` for all others."""
-    if not forms or len(forms) > 2 or not forms[0].bare or forms[0].kind == "null":
+def plain(dialect: Dialect, variants: Sequence[Variant]) -> JsonObject | None:
+    """Return the schema of variants of which there is nothing to say but a type, and null beside it; `None` for all others."""
+    if not variants or len(variants) > 2 or not variants[0].bare or variants[0].kind == "null":
         return None
-    if len(forms) == 1:
-        return forms[0].body
-    beside = forms[1].kind == "null" and forms[1].bare and dialect.unions == "anyOf" and dialect.null
-    return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in SCALARS else None
+    if len(variants) == 1:
+        return variants[0].body
+    beside = variants[1].kind == "null" and variants[1].bare and dialect.unions == "anyOf" and dialect.null
+    return {"type": [variants[0].kind, "null"]} if beside and variants[0].kind in SCALARS else None
 
 
-def merge_variants(context: Context, forms: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return forms that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
+def merge_variants(context: Context, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
-    for form in forms:
-        if form.anything:
-            return [form, *(other for other in forms if other.kind == "null" and form.written and dialect.null)], progress
-    if len(forms) < 2 or (len(forms) == 2 and forms[1].kind == "null" != forms[0].kind):
-        return list(forms), progress
-    found = _without_needless(forms)
-    strings = [form for form in found if form.kind == "string"]
+    for variant in variants:
+        if variant.anything:
+            return [
+                variant,
+                *(other for other in variants if other.kind == "null" and variant.written and dialect.null),
+            ], progress
+    if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
+        return list(variants), progress
+    found = _without_needless(variants)
+    strings = [variant for variant in found if variant.kind == "string"]
     if len(strings) > 1:
-        strange = any(_strange(form) for form in strings)
+        strange = any(_strange(variant) for variant in strings)
         listed = all(_same_enumeration(left, right) for left, right in pairwise(strings))
-        if any(form.written for form in strings) or (strange and not listed):
+        if any(variant.written for variant in strings) or (strange and not listed):
             text, progress = anything.texts(strings, progress)
-            found = [*(form for form in found if form.kind != "string"), text]
-    nulls = [form for form in found if form.kind == "null"]
+            found = [*(variant for variant in found if variant.kind != "string"), text]
+    nulls = [variant for variant in found if variant.kind == "null"]
     if len(nulls) > 1:
-        null = replace(nulls[0], text=join_notes(*(form.text for form in nulls)))
-        found = [null if form is nulls[0] else form for form in found if form.kind != "null" or form is nulls[0]]
+        null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
+        found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
     return _enumerations(dialect, distinct(found)), progress
 
 
-def _without_needless(forms: Sequence[Variant]) -> list[Variant]:
+def _without_needless(variants: Sequence[Variant]) -> list[Variant]:
     """Leave out integers beside any number, and strings beside any string."""
-    found = list(forms)
-    if any(form.bare and form.kind == "number" for form in found):
-        found = [form for form in found if not (form.bare and form.kind == "integer")]
-    if any(form.bare and form.kind == "string" for form in found):
+    found = list(variants)
+    if any(variant.bare and variant.kind == "number" for variant in found):
+        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
+    if any(variant.bare and variant.kind == "string" for variant in found):
         found = [
-            form for form in found if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes
+            variant
+            for variant in found
+            if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
         ]
     return found
 
 
-def _strange(form: Variant) -> bool:
-    """Say whether strings of a form stand for other values."""
-    return isinstance(form.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in form.codec.values)
+def _strange(variant: Variant) -> bool:
+    """Say whether strings of a variant stand for other values."""
+    return isinstance(variant.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in variant.codec.values)
 
 
-def _enumerations(dialect: Dialect, forms: Sequence[Variant]) -> list[Variant]:
+def _enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Variant]:
     """Join enums of one type into one enum, unless each describes its values."""
     result: list[Variant] = []
     lists: list[int] = []
     """Where enums stand in the result."""
-    for form in forms:
-        listing = _lists_only(form)
-        mate = next((number for number in lists if _same_enumeration(result[number], form)), None) if listing else None
-        if mate is None or (dialect.unions == "anyOf" and (form.text or result[mate].text)):
+    for variant in variants:
+        listing = _lists_only(variant)
+        mate = next((number for number in lists if _same_enumeration(result[number], variant)), None) if listing else None
+        if mate is None or (dialect.unions == "anyOf" and (variant.text or result[mate].text)):
             if listing and mate is None:
                 lists.append(len(result))
-            result.append(form)
+            result.append(variant)
         else:
-            result[mate] = _joined(result[mate], form)
+            result[mate] = _joined(result[mate], variant)
     return result
 
 
-def _joined(mate: Variant, form: Variant) -> Variant:
+def _joined(mate: Variant, variant: Variant) -> Variant:
     """Return one enum for two."""
     known = {freeze(value) for value in values_of(mate)}
-    values = [*values_of(mate), *(value for value in values_of(form) if freeze(value) not in known)]
+    values = [*values_of(mate), *(value for value in values_of(variant) if freeze(value) not in known)]
     codec: Codec = None
-    if mate.codec is not None or form.codec is not None:
-        pairs = {sent: pair for one in (mate, form) for sent, pair in table(one).items()}
-        fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, form))
+    if mate.codec is not None or variant.codec is not None:
+        pairs = {sent: pair for one in (mate, variant) for sent, pair in table(one).items()}
+        fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, variant))
         codec = ValuesCodec(tuple(pairs.values()), fold)
-    text = join_notes(mate.text, form.text)
+    text = join_notes(mate.text, variant.text)
     return Variant(mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node)
 
 
@@ -200,71 +213,71 @@ def _same_enumeration(left: Variant, right: Variant) -> bool:
     return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
 
 
-def _lists_only(form: Variant) -> bool:
-    """Say whether a form is a list of values and nothing else."""
-    if len(form.body) < 2 or not form.body.keys() <= {"type", "enum", "const"}:
+def _lists_only(variant: Variant) -> bool:
+    """Say whether a variant is a list of values and nothing else."""
+    if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
         return False
-    return form.codec is None or isinstance(form.codec, ValuesCodec)
+    return variant.codec is None or isinstance(variant.codec, ValuesCodec)
 
 
-def united(context: Context, forms: Sequence[Variant], shared: tuple[str, ...], progress: Progress) -> tuple[United, Progress]:
-    """Return one schema for forms that differ, and the codec that finds the form of an answer."""
+def united(context: Context, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress) -> tuple[United, Progress]:
+    """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
     dialect = context.dialect
-    if len(forms) == 1 and forms[0].kind == "null" and not dialect.null_type and dialect.null:
+    if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:
         body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
-        return United(body, ValuesCodec(((None, None), ("null", None))), shared, forms), progress
-    if len(forms) == 1 and (forms[0].kind != "null" or dialect.null):
-        return United(forms[0].body, forms[0].codec, shared, forms), progress
+        return United(body, ValuesCodec(((None, None), ("null", None))), shared, variants), progress
+    if len(variants) == 1 and (variants[0].kind != "null" or dialect.null):
+        return United(variants[0].body, variants[0].codec, shared, variants), progress
     if dialect.unions == "choice":
-        body, codec, progress = choice(forms, dialect, progress)
-        return United(body, codec, shared, forms), progress
-    others = [form for form in forms if form.kind != "null"]
-    nulls = [form for form in forms if form.kind == "null"]
+        body, codec, progress = choice(variants, dialect, progress)
+        return United(body, codec, shared, variants), progress
+    others = [variant for variant in variants if variant.kind != "null"]
+    nulls = [variant for variant in variants if variant.kind == "null"]
     if len(others) == 1:
-        form = others[0]
-        shared = _more(shared, [form.text, *form.notes])
-        codec = form.codec
+        variant = others[0]
+        shared = _more(shared, [variant.text, *variant.notes])
+        codec = variant.codec
         if nulls and (isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",)))):
             codec = replace(codec, null=True)  # it stands beside the text as itself
-        return United(_nullable(form, dialect), codec, shared, forms), progress
+        return United(_nullable(variant, dialect), codec, shared, variants), progress
     others, progress = untangled(others, dialect, progress)
     apart = [*others, *nulls]
-    if dialect.type_lists and all(form.bare for form in others):
-        return United({"type": [form.kind for form in apart]}, None, shared, apart), progress
-    for form in nulls:
-        shared = _more(shared, [form.text, *form.notes])
-    bodies: list[Json] = [_branch(form, shared, dialect) for form in others]
-    return United({"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(others, nulls), shared, apart), progress
+    if dialect.type_lists and all(variant.bare for variant in others):
+        return United({"type": [variant.kind for variant in apart]}, None, shared, apart), progress
+    for variant in nulls:
+        shared = _more(shared, [variant.text, *variant.notes])
+    bodies: list[Json] = [_branch(variant, shared, dialect) for variant in others]
+    return United({"anyOf": [*bodies, *(variant.body for variant in nulls)]}, codec_of(others, nulls), shared, apart), progress
 
 
 def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
-    """Return what is said of all forms, with more of it."""
+    """Return what is said of all variants, with more of it."""
     return (*shared, *(text for text in texts if text and text not in shared))
 
 
-def _branch(form: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
+def _branch(variant: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
     """Return one alternative with what is said of it alone."""
-    head: JsonObject = {"title": form.title} if form.title and "title" in dialect.keywords else {}
-    if text := join_notes(form.text, *(note for note in form.notes if note not in shared)):
+    head: JsonObject = {"title": variant.title} if variant.title and "title" in dialect.keywords else {}
+    if text := join_notes(variant.text, *(note for note in variant.notes if note not in shared)):
         head["description"] = text
-    if head and "$ref" in form.body:
-        return {**head, "anyOf": [form.body]}
-    return {**head, **form.body} if head else form.body
+    if head and "$ref" in variant.body:
+        return {**head, "anyOf": [variant.body]}
+    return {**head, **variant.body} if head else variant.body
 
 
 def codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     """Return the codec of a union: nothing if nothing changes in any branch."""
-    if all(form.codec is None for form in others):
+    if all(variant.codec is None for variant in others):
         return None
-    return UnionCodec(tuple(Alternative(without_annotations(form.body), form.codec) for form in [*others, *nulls]))
+    return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
 
 
-def _nullable(form: Variant, dialect: Dialect) -> JsonObject:
+def _nullable(variant: Variant, dialect: Dialect) -> JsonObject:
     """Return a schema that takes null besides."""
-    body = form.body
-    if form.kind == "any":
+    body = variant.body
+    if variant.kind == "any":
         return body
-    scalar = form.kind in SCALARS and "anyOf" not in body
+    scalar = variant.kind in SCALARS and "anyOf" not in body
     if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
         return {"anyOf": [body, {"type": "null"}]}
     types: JsonObject = {"type": [body["type"], "null"]}

@@ -19,15 +19,15 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 """Keywords of a schema that is more than its types or its literals."""
 
 
-def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+def list_variants(node: Json, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
     if node is False:
         return [], progress
     if not isinstance(node, dict) or not node:
         return [anything.anything(context.dialect, node)], progress
     if context.nested >= REBUILT_LEVELS:
-        form, progress = anything.anything_variant(context, node, "is nested too deeply", progress)
-        return [form], progress
+        variant, progress = anything.anything_variant(context, node, "is nested too deeply", progress)
+        return [variant], progress
     if context.active:
         progress = progress.unrolling()
     if _SPLIT.isdisjoint(node):
@@ -35,10 +35,10 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
     if "allOf" in node:
         folded, progress = _conjoined(node, progress)
         if not isinstance(folded, dict) or not folded:
-            return forms(folded, context.beside(), progress)
+            return list_variants(folded, context.beside(), progress)
         node = folded
     if "$ref" in node:
-        return references.references(node, context.beside(), progress, forms)
+        return references.references(node, context.beside(), progress, list_variants)
     notes: list[str] = []
     for keyword in _APPLICATORS:
         if keyword in node and not is_vacuous(node, keyword):
@@ -48,14 +48,14 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
         progress = progress.lose_all(member, "cannot be folded with what stands beside it")
         notes.append(note("allOf", [member]))
-    return [form.after(notes) for form in found], progress
+    return [variant.after(notes) for variant in found], progress
 
 
 def _plain(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return the forms of a schema by its union, its literals or its types."""
+    """Return the variants of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
-        found, progress = unions.branches(node, context.beside(), progress, forms)
-        return [form if form.node is not None else form.of(node) for form in found], progress
+        found, progress = unions.branches(node, context.beside(), progress, list_variants)
+        return [variant if variant.node is not None else variant.of(node) for variant in found], progress
     if "enum" in node or "const" in node:
         return literals.literals(node, context, progress)
     return _typed(node, context, progress)
@@ -68,7 +68,7 @@ def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
 
 
 def _typed(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return the forms of a schema without combinators and without literals, one for each of its types."""
+    """Return the variants of a schema without combinators and without literals, one for each of its types."""
     types = node.get("type")
     if types is None:
         kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
@@ -77,34 +77,34 @@ def _typed(node: JsonObject, context: Context, progress: Progress) -> tuple[list
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
         progress = progress.lose(node, "type", "narrowed", reason)
     elif isinstance(types, str):
-        form, progress = _of_type(types, node, context, progress)
-        return [] if form is None else [form.of(node)], progress
+        variant, progress = _of_type(types, node, context, progress)
+        return [] if variant is None else [variant.of(node)], progress
     else:
         kinds = as_texts(types)
         if "number" in kinds and "integer" in kinds:
             kinds.remove("integer")
     found: list[Variant] = []
     for kind in kinds:
-        form, progress = _of_type(kind, node, context, progress)
-        if form is not None:
-            found.append(form.of(node))
+        variant, progress = _of_type(kind, node, context, progress)
+        if variant is not None:
+            found.append(variant.of(node))
     return found, progress
 
 
 def _of_type(kind: str, node: JsonObject, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Return the form of a schema for one of its types; `None` if it has no such value."""
+    """Return the variant of a schema for one of its types; `None` if it has no such value."""
     match kind:
         case "string":
             return scalars.strings(node, context.dialect, progress)
         case "object":
-            return objects.objects(node, context, progress, forms)
+            return objects.objects(node, context, progress, list_variants)
         case "integer" | "number":
             return scalars.numbers(node, kind, context.dialect, progress)
         case "array":
             branches = plans.branches_of(node) if context.uniform else None
             if branches is not None:
-                return plans.uniform(node, branches, context, progress, forms)
-            return arrays.arrays(node, context, progress, forms)
+                return plans.uniform(node, branches, context, progress, list_variants)
+            return arrays.arrays(node, context, progress, list_variants)
         case "boolean":
             return Variant("boolean", {"type": "boolean"}, node=node), progress
         case "null":
