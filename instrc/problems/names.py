@@ -64,6 +64,8 @@ class UnknownName(Problem):
     """The roots that were searched, as they are shown."""
     inside: Span | None = None
     """Where a block defines the same name."""
+    element: bool = False
+    """Whether that block calls its element so."""
 
     reading: bool = False
     """Whether a value is read there: the head of a path, a list or a condition."""
@@ -81,6 +83,8 @@ class UnknownName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.inside and self.element:
+            return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
         if self.inside:
             return "make it the value of the block: `const NAME = when … { … }`"
         if self.word in _VALUES:

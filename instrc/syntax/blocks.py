@@ -13,9 +13,14 @@ _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
 _EQUAL = frozenset({"=", "==", "==="})
 _ADVICE = {
     "and": "write one `when` in the other: `when A { when B { … } }`",
-    "not": "put what is to happen otherwise behind `else`, or write `PATH @ { not: { … } }`",
+    "and until": "name both of them in the block, and wait for the name: `const done = when A { when B { true } }`",
     "not null": "write `PATH @ {}`: it holds for all values but `null`",
 }
+NEGATED = {
+    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
+    "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
+}
+"""What to write in place of `not`, by the block whose condition it stands in."""
 _OPERATORS = {
     "&&": "and",
     "&": "and",
@@ -82,7 +87,7 @@ def block_slip(view: View) -> Found:
         return _incomplete(view, word, f"a whole number behind `{last}`", f"write one without quotes: `{form}`")
     match head.kind:
         case "WHEN" | "UNTIL" if not head.closed:
-            return _operator(view) or _condition(view, head)
+            return _operator(view, head) or _condition(view, head)
         case "EACH" if not head.closed:
             return _each(view, head)
         case "REPEAT":
@@ -132,12 +137,13 @@ def _to_braces(view: View) -> Repair:
     return GIVE_UP
 
 
-def _operator(view: View) -> Found:
+def _operator(view: View, head: _Head) -> Found:
     """See to signs and words that compare, negate and join conditions elsewhere."""
     token = view.token
     text = view.text(token)
     at = view.span(token)
     last = view.read[-1]
+    negated = NEGATED["repeat" if head.kind == "UNTIL" else "when"]
     if text in _EQUAL and view.accepts("IS"):
         return words.UnknownOperator(at=at, text=text, meant=("write `is`",), put="is"), Repair((view.one("IS"),), 1)
     if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
@@ -145,15 +151,28 @@ def _operator(view: View) -> Found:
         problem = words.UnknownOperator(at=at, text="||", meant=("write `or`",), put="or")
         return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
-        return words.UnknownOperator(at=view.span(last), text="not", meant=(_ADVICE["not"],)), _to_braces(view)
+        return words.UnknownOperator(at=view.span(last), text="not", meant=(negated,)), _to_braces(view)
     if text in {"<", ">"}:
         return words.UnknownOperator(at=at, text=text, meant=(_comparison(view),)), _to_braces(view)
     if text in _OPERATORS:
-        null = text == "not" and view.following.kind == "NULL"
-        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE["not null" if null else _OPERATORS[text]],)), _to_braces(
-            view
-        )
+        advice = _joined(head) if _OPERATORS[text] == "and" else _unequal(view) or negated
+        return words.UnknownOperator(at=at, text=text, meant=(advice,)), _to_braces(view)
     return None
+
+
+def _joined(head: _Head) -> str:
+    return _ADVICE["and until" if head.kind == "UNTIL" else "and"]
+
+
+def _unequal(view: View) -> str:
+    """Return how `!= "low"` and `is not "low"` are written; nothing if no value stands there."""
+    value = view.following
+    if value.kind == "NULL":
+        return _ADVICE["not null"]
+    if value.kind in {"TRUE", "FALSE"}:
+        return f"write `PATH is {'false' if value.kind == 'TRUE' else 'true'}`"
+    shown = view.text(value)
+    return f"write `PATH @ {{ not: {{ const: {shown} }} }}`" if value.kind in {"STRING", "NUMBER"} else ""
 
 
 def _comparison(view: View) -> str:

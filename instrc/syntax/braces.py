@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, keywords, notation, words
+from instrc.syntax.blocks import NEGATED
 from instrc.syntax.spelling import is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, View, first_on_line
@@ -22,6 +24,8 @@ def stray_else(view: View) -> Found:
     if before is None:
         return None
     if view.text(before) == "else":
+        if (word := _negation(view, before)) is not None:
+            return words.UnknownOperator(at=view.span(word), text="not", meant=(NEGATED["repeat"],)), GIVE_UP
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found
@@ -29,6 +33,14 @@ def stray_else(view: View) -> Found:
     if before.kind == "NAME" and beside and view.read[0] == opening:  # the statement begins with the brace
         return blocks.BracesAfterName(at=view.span(before), word=view.text(before)), GIVE_UP
     return None
+
+
+def _negation(view: View, otherwise: Token) -> Token | None:
+    """Return the `not` of `until not check.ok else { … }`, which was read as a whole condition."""
+    end = view.tokens.index(otherwise)
+    line = range(end, max(end - HEAD_TOKENS, 0), -1)
+    found = (view.tokens[at] for at in line if view.text(view.tokens[at]) == "not" and view.tokens[at - 1].kind == "UNTIL")
+    return next(found, None)
 
 
 def _line_of(view: View, opening: Token) -> Found:

@@ -18,6 +18,7 @@ from instrc.ir.surface import (
     Binding,
     Body,
     Call,
+    Condition,
     Do,
     Each,
     Expression,
@@ -29,6 +30,7 @@ from instrc.ir.surface import (
     Program,
     Repeat,
     Statement,
+    Truth,
     Try,
     Uri,
     When,
@@ -37,6 +39,7 @@ from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
+from instrc.syntax.blocks import NEGATED
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
@@ -145,8 +148,8 @@ def _mistake(
             return problems.habits.QuotedReference(at=first.span)
         case Name() | Call() | Literal(str()) if (slip := _beside(source, statement, before, following, top=top)) is not None:
             return slip
-    if joined and isinstance(last, Name) and is_foreign(last.text):
-        return problems.words.ForeignStatement(at=last.span, word=last.text)
+    if joined and (word := _word_at_end(last)):
+        return word
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
         beside = _first(following)
         if isinstance(beside, Name | When | Each | Repeat | Try | Do) and beside.span.start == statement.span.end:
@@ -226,6 +229,17 @@ def _block_word(statement: Statement) -> str:
             return type(block).__name__.lower()
         case _:
             return ""
+
+
+def _word_at_end(value: Expression) -> Problem | None:
+    """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
+    match value:
+        case Name(text, span) if is_foreign(text):
+            return problems.words.ForeignStatement(at=span, word=text)
+        case Repeat(until=Condition((*_, Truth(Name("not", span)))), otherwise=None):
+            return problems.words.UnknownOperator(at=span, text="not", meant=(NEGATED["repeat"],))
+        case _:
+            return None
 
 
 def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:

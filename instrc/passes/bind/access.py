@@ -53,7 +53,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.passes.bind.suggestions import similar_values  # as the problem
 
-        near = similar_values(name, scope.visible(), scope.inputs)
+        near = similar_values(name, scope)
         ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near))
     return None
 

@@ -54,16 +54,18 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     else:
         from instrc.passes.bind.suggestions import is_second_word, misspelt_value, suggestions  # for a mistake
 
-        if instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
+        if instructions.sketch and not misspelt_value(name, scope):
             return instructions.sketched(name.text)
         if is_second_word(name, instructions.names()):
             return None
-        offered = suggestions(name, scope.visible(), scope.inputs, instructions.names(), RESERVED)
+        offered = suggestions(name, scope, instructions.names(), RESERVED)
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
+        element = inside is not None and inside == scope.program.survey.elements.get(name.text)
         at, word = name.span, name.text
-        ev.report.add(
-            problems.names.UnknownName(at=at, word=word, nearest=offered, searched=searched, inside=inside, reading=reading)
+        problem = problems.names.UnknownName(
+            at=at, word=word, nearest=offered, searched=searched, inside=inside, element=element, reading=reading
         )
+        ev.report.add(problem)
     return None
 
 

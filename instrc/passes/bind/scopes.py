@@ -107,6 +107,10 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
             found = {**scope.locals, **found}
         return found
 
+    def all_given(self) -> tuple[str, ...]:
+        """Return every name of a value that a block around this place gives, the innermost first."""
+        return tuple(dict.fromkeys(name for scope in self.outwards() for name in scope.given if self.value(name) is not None))
+
     def is_input(self, name: str) -> bool:
         """Tell whether a name stands for an input."""
         return name in self.inputs and self.value(name) is None

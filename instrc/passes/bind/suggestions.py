@@ -10,9 +10,9 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name, Uri
 from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
+from instrc.passes.bind.scopes import Scope
 from instrc.problems.lookalikes import twin, typed_on_latin
 from instrc.problems.suggest import nearest, plain
-from instrc.source import Span
 
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")
@@ -20,14 +20,24 @@ _LOOKED_BACK = 100
 """Characters before a name in which the word before it begins."""
 
 
-def suggestions(
-    name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None], vibes: Iterable[str], reserved: Iterable[str]
-) -> tuple[str, ...]:
+_ELSEWHERE = {
+    "previous": frozenset({"prev", "last", "prior", "earlier", "lastround", "previousround"}),
+    "rounds": frozenset({"history", "iterations", "attempts", "results", "scratchpad"}),
+    "round": frozenset({"i", "n", "idx", "index", "iteration", "attempt", "counter", "count", "step"}),
+    "error": frozenset({"e", "ex", "exc", "err", "exception", "failure", "reason"}),
+}
+"""How other languages call what blocks give."""
+_ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "this", "self", "value", "each"})
+"""How other languages call an element."""
+
+
+def suggestions(name: Name, scope: Scope, vibes: Iterable[str], reserved: Iterable[str]) -> tuple[str, ...]:
     """Return up to three names that may have been meant, the likeliest first.
 
     The name that is being defined where `name` stands is left out, and vibes are spelled as names of the language.
     """
-    values, own = (*locals_, *inputs), _defined_here(name, locals_).difference(inputs)
+    values, own = _values(name, scope)
+    given = scope.all_given()
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
     known = (*values, *sorted(reserved), *spelled)  # the same for each name of a program, so that it is prepared once
     without = own.difference(reserved, spelled)
@@ -35,7 +45,14 @@ def suggestions(
     looks_like = {plain(word) for word in (twin(name.text), typed_on_latin(name.text), _with_next_word(name)) if word}
     seen = [each for each in known if each not in without] if looks_like else []
     same = [spelled.get(each, each) for each in seen if plain(each) in looks_like]
-    return tuple(dict.fromkeys([*same, *near, *_completions(name.text, values, own)]))[:SUGGESTED_NAMES]
+    words = [each for each in given if plain(name.text) in _ELSEWHERE.get(each, _ELEMENTS)]
+    return tuple(dict.fromkeys([*same, *words, *near, *_completions(name.text, values, own)]))[:SUGGESTED_NAMES]
+
+
+def _values(name: Name, scope: Scope) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the names of values that can be seen where a name stands, and those of them that it cannot read."""
+    locals_ = scope.visible()
+    return (*scope.all_given(), *locals_, *scope.inputs), _defined_here(name, locals_).difference(scope.inputs)
 
 
 def _with_next_word(name: Name) -> str | None:
@@ -51,20 +68,21 @@ def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
     return found is not None and any(plain(found[1] + name.text) == plain(vibe) for vibe in vibes)
 
 
-def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:
+def misspelt_value(name: Name, scope: Scope) -> bool:
     """Tell whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
     if called or not name.text[:1].islower():
         return False
-    values, own = (*locals_, *inputs), _defined_here(name, locals_).difference(inputs)
+    values, own = _values(name, scope)
     return bool(nearest(name.text, values, without=own) or _completions(name.text, values, own))
 
 
-def similar_values(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> tuple[str, ...]:
-    """Return the local names and inputs that may have been meant by the name of an instruction."""
-    values = tuple(local for local, binding in locals_.items() if not isinstance(binding.value, Name | Uri))
-    return nearest(name.text, (*values, *inputs), without=_defined_here(name, locals_).difference(inputs))
+def similar_values(name: Name, scope: Scope) -> tuple[str, ...]:
+    """Return the names of values that may have been meant by the name of an instruction."""
+    values, own = _values(name, scope)
+    aliases = {local for local, binding in scope.visible().items() if isinstance(binding.value, Name | Uri)}
+    return nearest(name.text, tuple(value for value in values if value not in aliases), without=own)
 
 
 def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:

@@ -43,12 +43,15 @@ class Survey(msgspec.Struct):
     mentioned: set[str] = msgspec.field(default_factory=set)
     """Every bare name that stands in an expression of the program."""
 
+    elements: dict[str, Span] = msgspec.field(default_factory=dict)
+    """The elements that blocks name, and where the first of each name is."""
+
     refused: set[str] = msgspec.field(default_factory=set)
     """Reserved names that the program tries to define: no use of them is a mistake of its own."""
 
     def defined(self, name: str) -> Span | None:
-        """Return where a block defines a name; `None` if none does."""
-        return next((names[name].name.span for names in self.locals.values() if name in names), None)
+        """Return where a block defines a name, or names its element so; `None` if none does."""
+        return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 
 class _Open(msgspec.Struct, frozen=True, gc=False):
@@ -119,6 +122,7 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
     for name, span in given:
         if span is not None:
             _refuse(name, span, visible, reserved, found, report)
+            found.elements.setdefault(name, span)
         visible.setdefault(name, []).append(_Visible(None, span))
     for statement in body.statements:
         if isinstance(statement, Binding):
