@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.library_streams import messages_of
 from instrc.lifting.replies.parts import are_parts, is_part, part
 from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reasoning import strip_reasoning
@@ -112,9 +113,14 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
     if lines and len(lines) == len(answer):
         pieces = pieces_in("\n".join(lines))
         return None if pieces is None else _of_list([*pieces], names)
-    items = [unwrapped(item) for item in answer if isinstance(item, dict)]
-    if not answer or len(items) < len(answer):
+    if (inner := messages_of(answer)) is not None:
+        return _of_list(inner, names)
+    sent = [item for item in answer if isinstance(item, dict)]
+    if not answer or len(sent) < len(answer):
         return None
+    items = [unwrapped(item) for item in sent]
+    if items != sent and (joined := assemble(sent)) is not None:  # the pieces of a cloud that wraps each of them
+        return response(joined)
     if are_parts(items):
         return join_replies(map(part, items))
     if (joined := assemble(items)) is not None:

@@ -1,7 +1,8 @@
 """Read answers that are a text and the reason for its end: of servers that complete texts, and of clouds around them.
 
-Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, Llama, Titan, Claude and Mistral on Bedrock, watsonx,
-Vertex' `predict`, Cohere's first API, Cloudflare and Replicate, as their documentation shows them (looked up 2026-11-22).
+Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang, KoboldCpp, LM Studio, Aleph Alpha, Llama, Titan, Claude
+and Mistral on Bedrock, watsonx, Vertex' `predict`, Cohere's first API, Cloudflare, Replicate and the results of CrewAI, as their
+documentation shows them (looked up 2026-11-22).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.parts import content
-from instrc.lifting.replies.reply import Reply, stop_reply
+from instrc.lifting.replies.reply import Reply, first, stop_reply
 from instrc.schema.members import listing, mapping
 
 
@@ -30,10 +31,15 @@ _SHAPES = (
     _Shape("completion", frozenset({"stop_reason"}), "stop_reason"),
     _Shape("content", frozenset({"stop_type", "tokens_predicted"}), "stop_type"),
     _Shape("text", frozenset({"generation_id"}), "finish_reason"),
+    _Shape("text", frozenset({"meta_info"})),
+    _Shape("content", frozenset({"stats"})),
+    _Shape("raw", frozenset({"tasks_output", "json_dict"})),
     _Shape("response", frozenset({"usage", "tool_calls"})),
 )
-_ONE_OF_MANY = ("results", "predictions", "outputs")
+_ONE_OF_MANY = ("results", "predictions", "outputs", "completions")
 """Members with a list of such objects, or of texts."""
+_OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_reason"})
+"""Members of such an object, where there is nothing else in it."""
 
 
 def completion(answer: JsonObject) -> Reply | None:
@@ -50,15 +56,25 @@ def completion(answer: JsonObject) -> Reply | None:
 
 
 def _of_shape(answer: JsonObject, *, several: bool) -> Reply | None:
-    if several and answer.keys() <= {"text", "stop_reason", "content"}:
-        text = answer.get("text", answer.get("content"))
-        return stop_reply(answer.get("stop_reason")) | content(text) if isinstance(text, str) else None
+    if several and answer.keys() <= _OF_ONE:
+        text = first(answer, "text", "content", "completion")
+        return stop_reply(first(answer, "stop_reason", "finish_reason")) | content(text) if isinstance(text, str) else None
     for shape in _SHAPES:
         text = answer.get(shape.text)
         if isinstance(text, str) and (not shape.beside or shape.beside & answer.keys()) and not listing(answer.get("tool_calls")):
-            reason = answer.get(shape.reason) or mapping(answer.get("details")).get("finish_reason")
+            reason = answer.get(shape.reason) or _reason_beside(answer)
             return stop_reply(reason) | content(text)
     return None
+
+
+def _reason_beside(answer: JsonObject) -> Json:
+    """Return the reason for the end from what TGI, SGLang or LM Studio tell about an answer."""
+    kind = mapping(answer.get("meta_info")).get("finish_reason")
+    return (
+        mapping(answer.get("details")).get("finish_reason")
+        or mapping(kind).get("type")
+        or mapping(answer.get("stats")).get("stopReason")
+    )
 
 
 def _texts(items: Json) -> list[str]:

@@ -20,8 +20,8 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return the pieces as the provider sent them, without what its library puts around and beside them."""
-    if all(piece.keys() == {"data"} and isinstance(piece["data"], dict) for piece in pieces):
-        return [_object(piece["data"]) for piece in pieces]  # Mistral's `CompletionEvent`
+    if all(piece.keys() in ({"data"}, {"event", "data"}) and isinstance(piece["data"], dict) for piece in pieces):
+        return [_object(piece["data"]) for piece in pieces]  # Mistral's events
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
     if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
         return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
@@ -30,6 +30,26 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     if "message_start" in kinds:
         return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
     return pieces
+
+
+def messages_of(answer: list[Json]) -> list[Json] | None:
+    """Return the messages in the lists that frameworks stream; `None` if it is no such list.
+
+    LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
+    """
+    if _is_pair(answer):
+        return answer[:1]
+    pairs = [item for item in answer if isinstance(item, list)]
+    if not pairs or len(pairs) < len(answer):
+        return None
+    if all(map(_is_pair, pairs)):
+        return [pair[0] for pair in pairs]
+    whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
+    return pairs[-1] if whole else None
+
+
+def _is_pair(item: list[Json]) -> bool:
+    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in _object(item[1])
 
 
 def _held(text: Json) -> JsonObject:

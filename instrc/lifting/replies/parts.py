@@ -1,8 +1,8 @@
 """Read one part of a message: a call, a text, a refusal, a thought, in the words of each provider and framework.
 
 Shapes are those of openai 3.52, anthropic 2.11, google-genai 3.4, mistralai 3.7, gigachat 0.2.3, ollama 0.6, mcp 2.3,
-smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68 and llama-index-core 0.15, as their libraries
-declare them (looked up 2026-11-21).
+smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68, llama-index-core 0.15 and
+Semantic Kernel, as their libraries declare them (looked up 2026-11-21).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
 
 def kind_of_part(item: dict[str, Json]) -> str | None:
     """Return what a part says that it is; `None` if it says nothing."""
-    kind = first(item, "type", "part_kind", "block_type")
+    kind = first(item, "type", "part_kind", "block_type", "content_type")
     return kind if isinstance(kind, str) else None
 
 
@@ -134,5 +134,5 @@ def message(said: Json) -> Reply:
     found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):
         found |= part({"function_call": call})
-    parts = next((said[key] for key in ("content", "parts", "blocks") if key in said), None)
+    parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
     return found | content(parts, calls=not found.calls)  # a framework leaves them there in the provider's own form as well

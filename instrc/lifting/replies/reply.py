@@ -10,6 +10,7 @@ from instrc.jsonvalue import Json
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
     | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
+    | {"maximum_tokens", "maxpredictedtokensreached", "contextlengthreached"}
 )
 _REFUSED = frozenset(
     {"refusal", "content_filter", "content_filtered", "blacklist", "sensitive", "error_toxic", "guardrail_intervened"}

@@ -7,10 +7,11 @@ A stream that ends before its provider says so is an answer that was cut off.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from itertools import islice
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.lifting.replies import library_streams
+from instrc.lifting.replies import library_streams, text_streams
 from instrc.lifting.replies.frameworks import is_ended
 from instrc.lifting.replies.partial_arguments import joined_calls
 from instrc.lifting.replies.parts import is_part
@@ -18,6 +19,8 @@ from instrc.lifting.replies.reply import first
 from instrc.schema.members import listing, mapping
 
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
+_OF_A_CHOICE = frozenset({"delta", "content_filter_offsets"})
+"""Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
 """Events of Realtime that stand between those of a response."""
 _ERRORS_OF_CONVERSE = frozenset(
@@ -32,7 +35,8 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 def pieces_in(text: str) -> list[JsonObject] | None:
     """Return the pieces that lines of a text hold; `None` if it is no stream."""
     found: list[JsonObject] = []
-    events = any(line.startswith("data:") for line in text.split("\n", 3)[:3])
+    begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
+    events = any(line.startswith("data:") for line in islice(begun, 3))
     for raw in text.split("\n"):
         line = raw.strip()
         if events and line.startswith("data:"):
@@ -81,7 +85,7 @@ def _join_of(pieces: list[JsonObject]) -> Callable[[list[JsonObject]], JsonObjec
 
 def _of_chat(piece: JsonObject) -> bool:
     choices = piece.get("choices")
-    return isinstance(choices, list) and all(isinstance(choice, dict) and "delta" in choice for choice in choices)
+    return isinstance(choices, list) and all(isinstance(choice, dict) and choice.keys() & _OF_A_CHOICE for choice in choices)
 
 
 def _of_messages(piece: JsonObject) -> bool:
@@ -131,7 +135,10 @@ def _chat(pieces: list[JsonObject]) -> JsonObject:
                 said[word] = _text(said.get(word)) + more
         if isinstance(function := delta.get("function_call"), dict):
             said["function_call"] = _joined(mapping(said.get("function_call")), function)
-        for position, part in enumerate(listing(delta.get("tool_calls"))):
+        calls_now = delta.get("tool_calls")
+        for position, part in enumerate(
+            [calls_now] if isinstance(calls_now, dict) else listing(calls_now)
+        ):  # TGI sends one call bare
             if not isinstance(part, dict):
                 continue
             index = _index(part.get("index", position))
@@ -286,6 +293,7 @@ _KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], J
     (_of_live, _live),
     (_of_converse, _converse),
     (_of_messages, _messages),
+    *text_streams.KINDS,
     (_of_responses, _responses),
     (library_streams.is_smolagents, lambda pieces: _chat(library_streams.in_choices(pieces))),
     *library_streams.KINDS,

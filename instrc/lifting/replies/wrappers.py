@@ -1,8 +1,8 @@
 """Take off what lies around a response: lines of batches, bodies of HTTP, the results and items of frameworks.
 
 Shapes are those of openai 3.54, anthropic 2.12 and google-genai 3.4 (lines of batches), boto3 1.44 (`invoke_model`),
-langchain-core 1.7, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and those of the REST APIs
-of Cloudflare, DashScope and Yandex, as their documentation shows them (looked up 2026-11-22).
+langchain-core 1.7, langgraph 1.2, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and of
+LangServe, as its documentation shows it (looked up 2026-11-22); those of clouds are in `clouds`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject
+from instrc.lifting.replies.clouds import CLOUDS
 from instrc.schema.members import listing, mapping
 
 _LEVELS = 6
@@ -54,32 +55,6 @@ def _of_body(answer: JsonObject) -> JsonObject | None:
     return held if isinstance(held, dict) else None
 
 
-def _of_cloudflare(answer: JsonObject) -> JsonObject | None:
-    if not isinstance(answer.get("success"), bool) or not isinstance(errors := answer.get("errors"), list):
-        return None
-    if isinstance(result := answer.get("result"), dict):
-        return result
-    return {"error": mapping(errors[0])} if errors else None
-
-
-def _of_dashscope(answer: JsonObject) -> JsonObject | None:
-    output = answer.get("output")
-    if not isinstance(output, dict) or "request_id" not in answer:
-        return None
-    return output if isinstance(output.get("choices"), list) else {"choices": [output]}
-
-
-def _of_yandex(answer: JsonObject) -> JsonObject | None:
-    result = answer.get("result", answer)
-    first = next(iter(listing(mapping(result).get("alternatives"))), None)
-    if not isinstance(first, dict) or not isinstance(said := first.get("message"), dict):
-        return None
-    calls = mapping(said.get("toolCallList")).get("toolCalls")
-    status = str(first.get("status")).removeprefix("ALTERNATIVE_STATUS_").removesuffix("_FINAL")
-    message: JsonObject = {"role": "assistant", "content": said.get("text"), "tool_calls": calls}
-    return {"choices": [{"message": message, "finish_reason": status}]}
-
-
 def _of_generations(answer: JsonObject) -> JsonObject | None:
     """Return the first message of a `ChatResult` or `LLMResult` of LangChain."""
     first: Json = answer.get("generations")
@@ -111,15 +86,30 @@ def _of_prediction(answer: JsonObject) -> JsonObject | None:
     return held if isinstance(held, dict) and held.keys() == {"tool_calls"} and "tool_calls" not in answer else None
 
 
+def _of_served_chain(answer: JsonObject) -> JsonObject | None:
+    """Return what LangServe sends of a chain."""
+    output = answer.get("output")
+    return (
+        output if isinstance(output, dict) and answer.keys() in ({"output", "metadata"}, {"output", "callback_events"}) else None
+    )
+
+
+def _of_node(answer: JsonObject) -> JsonObject | None:
+    """Return what the only node of an update of a graph of LangGraph brings."""
+    held = next(iter(answer.values())) if len(answer) == 1 else None
+    told = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
+    return held if isinstance(held, dict) and told else None
+
+
 _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_batch,
     _of_body,
-    _of_cloudflare,
-    _of_dashscope,
-    _of_yandex,
+    *CLOUDS,
     _of_generations,
     _of_generation,
     _of_item,
     _of_replies,
     _of_prediction,
+    _of_served_chain,
+    _of_node,
 )

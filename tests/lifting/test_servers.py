@@ -1,0 +1,366 @@
+"""Answers of servers, gateways and clouds are read in the words of each, whole and in pieces; what breaks off is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+
+SCHEMA: Any = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+GOOD: Any = {"city": "Oslo", "days": 2}
+TEXT = json.dumps(GOOD)
+BEGUN, REST = TEXT[:9], TEXT[9:]
+CALL: Any = {"id": "c", "type": "function", "function": {"name": "tool", "arguments": TEXT}}
+TOOLS = lower_all([("tool", SCHEMA), ("other", {"type": "object", "properties": {}})], "vllm").map
+ONE = lower(SCHEMA, "vllm", "tool").map
+
+
+def delta(reason: Any = None, /, **said: Any) -> Any:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": reason}]}
+
+
+def fragment(arguments: str, name: str | None = None, **more: Any) -> Any:
+    return [{"index": 0, "function": {"arguments": arguments, **({"name": name} if name else {})}, **more}]
+
+
+CALLS: dict[str, Any] = {
+    "Cerebras": {
+        "choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [CALL]}}],
+        "time_info": {},
+    },
+    "vLLM with thoughts": {
+        "choices": [
+            {
+                "message": {"reasoning_content": "hm", "content": None, "tool_calls": [CALL]},
+                "finish_reason": "tool_calls",
+                "stop_reason": None,
+            }
+        ],
+        "kv_transfer_params": None,
+    },
+    "OpenRouter": {
+        "provider": "x",
+        "choices": [
+            {
+                "native_finish_reason": "STOP",
+                "finish_reason": "tool_calls",
+                "message": {
+                    "content": "",
+                    "reasoning_details": [{"type": "reasoning.text"}],
+                    "tool_calls": [{"index": 0, **CALL}],
+                },
+            }
+        ],
+    },
+    "TGI": {
+        "choices": [
+            {
+                "finish_reason": "stop",
+                "message": {
+                    "role": "assistant",
+                    "tool_calls": [
+                        {"id": "0", "type": "function", "function": {"description": None, "name": "tool", "arguments": GOOD}}
+                    ],
+                },
+            }
+        ]
+    },
+    "Oracle": {
+        "modelId": "x",
+        "chatResponse": {
+            "apiFormat": "GENERIC",
+            "choices": [
+                {
+                    "message": {
+                        "role": "ASSISTANT",
+                        "content": [{"type": "TEXT", "text": "So."}],
+                        "toolCalls": [{"type": "FUNCTION", "id": "c", "name": "tool", "arguments": TEXT}],
+                    },
+                    "finishReason": "tool_calls",
+                }
+            ],
+        },
+    },
+    "Cohere at Oracle": {
+        "modelId": "x",
+        "chatResponse": {
+            "apiFormat": "COHERE",
+            "text": "",
+            "finishReason": "COMPLETE",
+            "toolCalls": [{"name": "tool", "parameters": GOOD}],
+        },
+    },
+    "Naver": {
+        "status": {"code": "20000", "message": "OK"},
+        "result": {
+            "message": {
+                "role": "assistant",
+                "content": "",
+                "toolCalls": [{"id": "c", "type": "function", "function": {"name": "tool", "arguments": GOOD}}],
+            },
+            "finishReason": "tool_calls",
+        },
+    },
+    "Tencent": {
+        "Response": {
+            "RequestId": "1",
+            "Choices": [
+                {
+                    "Message": {
+                        "Role": "assistant",
+                        "Content": "",
+                        "ToolCalls": [{"Id": "c", "Type": "function", "Function": {"Name": "tool", "Arguments": TEXT}}],
+                    },
+                    "FinishReason": "tool_calls",
+                }
+            ],
+        }
+    },
+    "Baidu": {
+        "result": "",
+        "is_truncated": False,
+        "function_call": {"name": "tool", "arguments": TEXT},
+        "finish_reason": "function_call",
+    },
+    "Snowflake": {
+        "choices": [
+            {
+                "message": {
+                    "content": "",
+                    "content_list": [{"type": "tool_use", "tool_use": {"tool_use_id": "c", "name": "tool", "input": GOOD}}],
+                }
+            }
+        ]
+    },
+    "Semantic Kernel": {
+        "content_type": "message",
+        "role": "assistant",
+        "items": [
+            {"content_type": "text", "text": "So."},
+            {"content_type": "function_call", "id": "c", "name": "tool", "arguments": TEXT},
+        ],
+    },
+    "LangServe": {
+        "output": {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]},
+        "metadata": {"run_id": "1"},
+    },
+    "an update of LangGraph": {
+        "agent": {
+            "messages": [
+                {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]}
+            ]
+        }
+    },
+    "a message of LangGraph": [
+        {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD}]},
+        {"langgraph_node": "agent"},
+    ],
+    "Qwen-Agent": [
+        {"role": "assistant", "content": "", "reasoning_content": "hm"},
+        {"role": "assistant", "content": "", "name": "bot", "function_call": {"name": "tool", "arguments": TEXT}},
+    ],
+}
+TEXTS: dict[str, Any] = {
+    "SGLang": {"text": TEXT, "meta_info": {"finish_reason": {"type": "stop", "matched": 2}}},
+    "LM Studio": {"content": TEXT, "stats": {"stopReason": "eosFound"}, "modelInfo": {}},
+    "LM Studio over HTTP": {
+        "output": [{"type": "reasoning", "content": "hm"}, {"type": "message", "content": TEXT}],
+        "stats": {},
+    },
+    "TGI": {"generated_text": TEXT, "details": {"finish_reason": "eos_token"}},
+    "KoboldCpp": {"results": [{"text": TEXT, "finish_reason": "stop"}]},
+    "Aleph Alpha": {"completions": [{"completion": TEXT, "finish_reason": "end_of_text"}], "model_version": "x"},
+    "Baidu": {"result": TEXT, "is_truncated": False, "finish_reason": "normal"},
+    "Snowflake": {"choices": [{"messages": TEXT}], "usage": {}},
+    "an object of Snowflake": {"choices": [{"raw_message": GOOD, "type": "json"}], "usage": {}},
+    "Reka": {"id": "1", "responses": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}], "usage": {}},
+    "CrewAI": {"raw": TEXT, "pydantic": None, "json_dict": None, "tasks_output": [], "token_usage": {}},
+    "Perplexity": {
+        "citations": [],
+        "choices": [{"finish_reason": "stop", "message": {"content": TEXT}, "delta": {"content": ""}}],
+    },
+}
+STREAMS: dict[str, list[Any]] = {
+    "vLLM with thoughts": [
+        delta(role="assistant", content=""),
+        delta(reasoning_content="hm"),
+        delta(tool_calls=fragment("", "tool", id="c", type="function")),
+        delta(tool_calls=fragment(BEGUN)),
+        delta(tool_calls=fragment(REST)),
+        delta("tool_calls", content=""),
+    ],
+    "Azure": [
+        {"choices": [], "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}]},
+        delta(role="assistant", tool_calls=fragment(TEXT, "tool", id="c")),
+        {"choices": [{"content_filter_offsets": {}, "content_filter_results": {}, "finish_reason": None, "index": 0}]},
+        delta("tool_calls"),
+    ],
+    "chat of TGI": [
+        delta(tool_calls={"index": 0, "id": "", "type": "function", "function": {"name": "tool", "arguments": BEGUN}}),
+        delta("stop", tool_calls={"index": 0, "id": "", "type": "function", "function": {"name": None, "arguments": REST}}),
+    ],
+    "TGI": [
+        {"index": 1, "token": {"text": BEGUN, "special": False}, "generated_text": None, "details": None},
+        {"index": 2, "token": {"text": REST, "special": False}, "generated_text": None, "details": None},
+        {
+            "index": 3,
+            "token": {"text": "</s>", "special": True},
+            "generated_text": TEXT,
+            "details": {"finish_reason": "eos_token"},
+        },
+    ],
+    "llama.cpp": [
+        {"index": 0, "content": BEGUN, "stop": False, "tokens_predicted": 1},
+        {"index": 0, "content": REST, "stop": False, "tokens_predicted": 2},
+        {"index": 0, "content": "", "stop": True, "tokens_predicted": 2, "stop_type": "eos"},
+    ],
+    "SGLang": [
+        {"text": BEGUN, "meta_info": {"finish_reason": None}},
+        {"text": TEXT, "meta_info": {"finish_reason": {"type": "stop"}}},
+    ],
+    "SGLang with what is new": [
+        {"text": BEGUN, "meta_info": {"finish_reason": None}},
+        {"text": REST, "meta_info": {"finish_reason": {"type": "stop"}}},
+    ],
+    "watsonx": [
+        {"results": [{"generated_text": BEGUN, "stop_reason": "not_finished"}]},
+        {"results": [{"generated_text": REST, "stop_reason": "eos_token"}]},
+    ],
+    "Cohere's first API": [
+        {"is_finished": False, "event_type": "stream-start", "generation_id": "1"},
+        {"is_finished": False, "event_type": "text-generation", "text": BEGUN},
+        {"is_finished": False, "event_type": "text-generation", "text": REST},
+        {
+            "is_finished": True,
+            "event_type": "stream-end",
+            "finish_reason": "COMPLETE",
+            "response": {"text": TEXT, "generation_id": "1"},
+        },
+    ],
+    "calls of Cohere's first API": [
+        {"is_finished": False, "event_type": "stream-start", "generation_id": "1"},
+        {
+            "is_finished": True,
+            "event_type": "stream-end",
+            "finish_reason": "COMPLETE",
+            "response": {"text": "", "generation_id": "1", "tool_calls": [{"name": "tool", "parameters": GOOD}]},
+        },
+    ],
+    "DashScope": [
+        {
+            "request_id": "1",
+            "output": {"choices": [{"finish_reason": "null", "message": {"role": "assistant", "content": BEGUN}}]},
+        },
+        {
+            "request_id": "1",
+            "output": {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}]},
+        },
+    ],
+    "calls of DashScope": [
+        {
+            "request_id": "1",
+            "output": {
+                "choices": [{"finish_reason": reason, "message": {"content": "", "tool_calls": fragment(text, name, id="c")}}]
+            },
+        }
+        for text, name, reason in ((BEGUN, "tool", "null"), (REST, None, "tool_calls"))
+    ],
+    "a conversation of Mistral": [
+        {"type": "conversation.response.started", "conversation_id": "1"},
+        {"type": "function.call.delta", "name": "tool", "tool_call_id": "c", "arguments": BEGUN},
+        {"type": "function.call.delta", "name": "tool", "tool_call_id": "c", "arguments": REST},
+        {"type": "conversation.response.done", "usage": {}},
+    ],
+    "words of a conversation of Mistral": [
+        {"type": "message.output.delta", "content": BEGUN},
+        {"type": "message.output.delta", "content": {"type": "text", "text": REST}},
+        {"type": "conversation.response.done", "usage": {}},
+    ],
+}
+
+
+def events(pieces: list[Any], before: str = "") -> str:
+    return before + "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_of_a_server_is_read(name: str) -> None:
+    for answer in (CALLS[name], json.dumps(CALLS[name])):
+        lifted = lift(answer, TOOLS)
+        assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", GOOD), lifted
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_of_a_server_is_read(name: str) -> None:
+    for answer in (TEXTS[name], json.dumps(TEXTS[name])):
+        lifted = lift(answer, ONE)
+        assert (lifted.status, lifted.value) == ("ok", GOOD), lifted
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_pieces_of_a_server_are_put_together(name: str) -> None:
+    pieces = STREAMS[name]
+    waiting = ": OPENROUTER PROCESSING\n\n" * 5
+    for answer in (pieces, events(pieces), events(pieces, waiting), events(pieces) + "data: [DONE]\n\n", iter(pieces)):
+        lifted = lift(answer, ONE)
+        assert (lifted.status, lifted.value) == ("ok", GOOD), lifted
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_pieces_without_the_last_are_an_answer_that_was_cut_off(name: str) -> None:
+    for record in (ONE, TOOLS):
+        assert lift(STREAMS[name][:-1], record).status == "cut"
+        assert lift(events(STREAMS[name][:-1]), record).status == "cut"
+
+
+OTHERS: dict[str, list[Any]] = {
+    "cut": [
+        {"text": BEGUN, "meta_info": {"finish_reason": {"type": "length", "length": 9}}},
+        {"content": BEGUN, "stats": {"stopReason": "maxPredictedTokensReached"}, "modelInfo": {}},
+        {"result": BEGUN, "is_truncated": True, "finish_reason": "length"},
+        {"completions": [{"completion": BEGUN, "finish_reason": "maximum_tokens"}]},
+        {"index": 0, "content": BEGUN, "stop": True, "tokens_predicted": 2, "stop_type": "limit"},
+        {"status": {"code": "20000"}, "result": {"message": {"role": "assistant", "content": BEGUN}, "finishReason": "length"}},
+    ],
+    "failed": [
+        {"Response": {"RequestId": "1", "Error": {"Code": "LimitExceeded", "Message": "too many"}}},
+        {"status": {"code": "40103", "message": "Signature failed"}, "result": None},
+        {"error_code": 18, "error_msg": "Open api qps request limit reached", "id": "1"},
+        {"error": {"code": "tool_use_failed", "message": "no", "failed_generation": f"<function=tool>{TEXT}</function>"}},
+        {"choices": [{"error": {"code": 502, "message": "no"}, "finish_reason": "error", "message": {"content": ""}}]},
+        [delta(role="assistant", content="x"), delta("error", content="") | {"error": {"code": 502, "message": "no"}}],
+        [{"type": "conversation.response.started"}, {"type": "conversation.response.error", "message": "no", "code": 1}],
+        {"text": "", "meta_info": {"finish_reason": {"type": "abort", "message": "no"}}},
+    ],
+    "refused": [
+        {"Response": {"Choices": [{"Message": {"Content": ""}, "FinishReason": "sensitive"}]}},
+        {
+            "choices": [
+                {
+                    "finish_reason": "content_filter",
+                    "content_filter_results": {"hate": {"filtered": True}},
+                    "message": {"content": ""},
+                }
+            ]
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
+def test_the_end_of_a_server_is_told_in_its_word(status: str, answer: Any) -> None:
+    anything = lower({"type": "object"}, "vllm", "anything").map  # takes every envelope for a value
+    for record in (ONE, anything):
+        lifted = lift(answer, record)
+        assert lifted.status == status, lifted
+        assert lifted.problems
