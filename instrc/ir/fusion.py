@@ -120,6 +120,11 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
+def is_plain(content: object) -> bool:
+    """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
+    return isinstance(content, Fusion) and not content.slots and not content.mixins
+
+
 class Group(msgspec.Struct, frozen=True, gc=False):
     """A mixin around several steps: they stand between its properties and are never cut apart."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from instrc.ir.blocks import Content, regions_of
-from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit
+from instrc.ir.blocks import regions_of
+from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit, is_plain
 from instrc.ir.graph import Graph
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
@@ -45,15 +45,10 @@ def _names(annotation: Json, name: str) -> bool:
     return isinstance(properties, dict) and name in properties
 
 
-def _is_plain(content: Content) -> bool:
-    """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
-    return isinstance(content, Fusion) and not content.slots and not content.mixins
-
-
 def _applications(graph: Graph) -> Iterator[Application]:
     """Yield every use of a mixin in a graph, once each."""
     seen: set[int] = set()
-    contents = [step.content for step in graph.steps.values() if not _is_plain(step.content)]
+    contents = [step.content for step in graph.steps.values() if not is_plain(step.content)]
     units: list[Unit] = list(graph.units)
     while contents or units:
         found: tuple[Application, ...] = ()

@@ -42,8 +42,8 @@ class BlockPlaces:
         self._foreseen = foreseen
         self._met: dict[int, int] = {}
         """How often a place was met."""
-        self._names: dict[int, frozenset[Local]] = {}
-        """The names of blocks around it that a step depends on."""
+        self._names: dict[int | str, frozenset[Local]] = {}
+        """The names of blocks around it that a step depends on, where there are any."""
         self._like: dict[int, list[tuple[int, int, int]]] = {}
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
 
@@ -67,23 +67,24 @@ class BlockPlaces:
         like = self._like.setdefault(ident, [])
         if new and like and any(inner > home for _, inner, _ in like):
             for other, inner, number in like:
-                if inner > home and self._regions.around(home, inner) and self._names[number] == self._names[step.number]:
+                if inner > home and self._regions.around(home, inner) and self._names.get(number) == self._names.get(step.number):
                     self.moved[other] = self._regions.labels[home]
         like.append((place, region, step.number))
 
     def names(self, step: Step) -> frozenset[Local]:
         """Return the names of blocks around a step that it depends on, itself or through what it reads."""
-        return self._names[step.number]
+        return self._names.get(step.number, _NO_NAMES)
 
     def note_names(self, step: Step) -> None:
         """Work out what names of blocks a step depends on."""
         found = _NO_NAMES
-        for path in (*step.reads, *step.needs):
+        for path in step.reads + step.needs:
             origin = path.origin
-            more = self._names.get(origin, _NO_NAMES) if isinstance(origin, int) else _NO_NAMES
-            if isinstance(origin, Local):
-                more = frozenset((origin,))
+            more = frozenset((origin,)) if isinstance(origin, Local) else self._names.get(origin)
             if more and not more <= found:
                 found = more | found if found else more
-        own = {region.number for region in regions_of(step.content)} if found else set()
+        if not found:
+            self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
+            return
+        own = {region.number for region in regions_of(step.content)}
         self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found

@@ -66,12 +66,12 @@ def read_body(
     value = yield ev.value(written.value, inside)
     tests = None if until is None else (yield condition(ev, until, inside))
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
-        if isinstance(statement, Binding):
-            definition = Definition(statement, scope)
-            if definition.key not in ev.carried and _is_work(ev, statement, scope):
-                made = yield _carried(ev, statement, scope, inside)
-                complete = made is not None and complete
-                unread += map(ev.steps.identities.path, () if made is None else paths(made))
+        if not isinstance(statement, Binding) or (scope.number, statement.name.text) in ev.carried:
+            continue
+        if _is_work(ev, statement, scope):
+            made = yield _carried(ev, statement, scope, inside)
+            complete = made is not None and complete
+            unread += map(ev.steps.identities.path, () if made is None else paths(made))
     ev.steps.places.carried[scope.region] = tuple(unread)
     kept = (yield _names(ev, scope, inside)) if keeps else ()
     if value is not None and depth_of(value) > VALUE_LEVELS:

@@ -18,7 +18,8 @@ from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_choice, is_reference
-from instrc.passes.bind.slots import check_slots, properties_of
+from instrc.passes.bind.signature import properties_of
+from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import Data, Inner, Keys, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
@@ -34,38 +35,32 @@ def call(
 ) -> Task[Value | None]:
     """Make a call a step."""
     given = yield from collect(ev, instruction, written, context)
-    schema = ev.flat(instruction, span)
-    if schema is None or not given.complete or not ev.spend(len(given.arguments), span):
+    called = ev.signature(instruction, span, context.annotations)
+    if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
-    properties = properties_of(schema, context.annotations)
-    kind = instruction.kind
     if not given.has_value:
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
-    if kind == "model" and not all(isinstance(argument.value, Path) for argument in given.arguments):
-        context = replace(context, annotations=(*context.annotations, *_told(given, properties)))
+    if called.kind == "model" and given.constants_among():
+        context = replace(context, annotations=(*context.annotations, *_told(given, called.properties)))
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
                 name = argument.label or ""
                 given.slots.append(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
-    if given.slots and not check_slots(ev, instruction, schema, given.slots, context.annotations):
+    if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
-    if kind == "server" and not context.by_hand:
+    if called.kind == "server" and not context.by_hand:
         _prepare(ev, instruction, given, span, context)
-    executor = "server" if kind == "server" else "user" if kind == "user" else "model"
-    output = "output" in properties and executor != "user"
-    if output and list(properties) == ["output"]:
-        executor = "server"  # nothing is left for the model to fill in
     number = ev.steps.add(
         context,
-        stem=instruction.stem,
-        executor=executor,  # type: ignore[arg-type]  # one of the three, by the lines above
-        output=output,
+        stem=called.stem,
+        executor=called.executor,
+        output=called.output,
         content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
         arguments=tuple(given.arguments),
         reads=given.reads(),
-        activity=instruction.name if executor == "server" or output else None,
+        activity=called.activity,
         span=span,
         needs=tuple(given.needs),
         chosen=tuple(given.chosen),

@@ -40,7 +40,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import is_duration
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
-from instrc.passes.bind.lookup import callee_of, find_in_context, find_vibe, meaning
+from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import InputName, Program, Special
 from instrc.passes.bind.pipes import evaluate_pipe
@@ -55,8 +55,8 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
     match expression:
         case Name():
             return _name(ev, expression, context)
-        case Call(callee, arguments, span):
-            return _call(ev, callee, arguments, span, context)
+        case Call():
+            return _call(ev, expression.callee, expression.arguments, expression.span, context)
         case Uri():
             return _call(ev, expression, (), expression.span, context)
         case Inline(schema, span):
@@ -101,19 +101,19 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[Value | None]:
     """Evaluate a bare name."""
-    found = find_in_context(name, context)
+    found = look_up(name, context)
+    if isinstance(found, Definition):
+        alias = ev.ends.is_alias(found)
+        return _call(ev, name, (), name.span, context) if alias else ev.local(name, found, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
         return Done(found)
-    stands_for = meaning(ev, name, context.scope)
-    match stands_for:
+    match undefined_meaning(ev, name, context.scope):
         case None:
             return Done(None)
         case InputName(text):
             refuse_annotations(ev, name.span, context)
             return Done(Result(Path(text)))
-        case Definition() if not ev.ends.is_alias(stands_for):
-            return ev.local(name, stands_for, context)
         case _:
             return _call(ev, name, (), name.span, context)
 
@@ -124,13 +124,13 @@ def _call(
     """Evaluate a call of whatever a name or a reference stands for."""
     called = find_vibe(ev, callee, context.scope) if isinstance(callee, Uri) else callee_of(ev, callee, context)
     match called:
-        case Instruction(kind="mixin"):
-            return mix(ev, called, arguments, span, context)
-        case Instruction(name="StartProcess"):
-            from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs
-
-            return start(ev, called, arguments, span, context)
         case Instruction():
+            if called.kind == "mixin":
+                return mix(ev, called, arguments, span, context)
+            if called.name == "StartProcess":
+                from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs
+
+                return start(ev, called, arguments, span, context)
             return call(ev, called, arguments, span, context)
         case None:
             return _mistakes_in(ev, arguments, context)

@@ -19,6 +19,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.open_rounds import OpenRounds
 from instrc.passes.bind.scopes import Definition, Ends, Scope
+from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import Value, paths
 from instrc.passes.instructions import InstructionTable
@@ -61,6 +62,8 @@ class Evaluation:
         """How many bodies of blocks and programs have been read."""
         self._known: dict[Hashable, Value | None] = {}
         """Values of locals; with what is piped to where it stands if they depend on that."""
+        self._signatures: dict[tuple[str, int], Signature] = {}
+        """Those of instructions without annotations behind them."""
         self._values = 0
         """How many values were put into objects and calls."""
         self._open: dict[tuple[int, str], Definition] = {}
@@ -169,6 +172,17 @@ class Evaluation:
     def braces(self, context: EvaluationContext, *names: Hashable) -> int:
         """Return the number of braces at a place: of those under a name, or of those of an expression."""
         return self.steps.identities.of("scope", context.braces, context.key, *names)
+
+    def signature(self, instruction: Instruction, span: Span, annotations: tuple[Json, ...]) -> Signature | None:
+        """Return what a call makes; `None`, once the problems of its schema are reported, if it has none."""
+        if instruction.uri is None or annotations:
+            schema = self.flat(instruction, span)
+            return None if schema is None else signature(instruction, schema, annotations)
+        key = instruction.uri, instruction.home
+        known = self._signatures.get(key)
+        if known is None and (schema := self.flat(instruction, span)) is not None:
+            known = self._signatures[key] = signature(instruction, schema, ())
+        return known
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""

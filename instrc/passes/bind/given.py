@@ -37,8 +37,8 @@ class Given(msgspec.Struct):
     def add(self, label: str | None, value: Value) -> None:
         """Take a value as an argument; an object stands for its members under their names."""
         match value:
-            case Result(path):
-                self.arguments.append(Argument(label, path))
+            case Result():
+                self.arguments.append(Argument(label, value.path))
                 self.has_value = True
             case Inner():
                 self.has_value = True
@@ -52,6 +52,10 @@ class Given(msgspec.Struct):
                 self.arguments.append(Argument(label, Constant(constant)))
             case _:
                 self.complete = False
+
+    def constants_among(self) -> bool:
+        """Tell whether there are constants among the arguments."""
+        return any(not isinstance(argument.value, Path) for argument in self.arguments)
 
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""

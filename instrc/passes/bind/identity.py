@@ -60,11 +60,12 @@ class Identities:
 
     def path(self, path: Path) -> Hashable:
         """Return what tells a path from others, wherever the step that it leads to has been met."""
-        match path.origin:
-            case int(number):
-                return ("step", self.steps[number], path.tail)
-            case Local(_, _, kind, name):  # whose it is, is asked where two steps are compared
-                return ("local", kind, name, path.tail)
+        origin = path.origin
+        match origin:
+            case int():
+                return ("step", self.steps[origin], path.tail)
+            case Local():  # whose it is, is asked where two steps are compared
+                return ("local", origin.kind, origin.name, path.tail)
             case name:
                 return ("input", name, path.tail)
 
@@ -81,12 +82,12 @@ class Identities:
     def content(self, content: Filling) -> int:
         """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
         match content:
-            case Fusion(instruction, slots, annotations, mixins):
-                called = self.instruction(instruction)
-                if not (slots or annotations or mixins):
-                    return self.of(called, (), (), ())
-                uses = tuple(map(self.application, mixins))
-                return self.of(called, self._slots(slots), self._jsons(annotations), uses)
+            case Fusion():
+                called = self.instruction(content.instruction)
+                if not (content.slots or content.annotations or content.mixins):
+                    return called
+                uses = tuple(map(self.application, content.mixins))
+                return self.of(called, self._slots(content.slots), self._jsons(content.annotations), uses)
             case Constant(value):
                 return self.of("constant", self.json(value))
             case StepObject(units, annotations):

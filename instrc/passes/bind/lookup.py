@@ -16,8 +16,11 @@ from instrc.source import Span
 
 def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
     """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
-    if found := scope.find(name.text):
-        return found
+    return scope.find(name.text) or undefined_meaning(ev, name, scope)
+
+
+def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | Called | None:
+    """Return what a name stands for that no statement defines."""
     if name.text in scope.inputs:
         ev.note_read(name.text, scope)
         return InputName(name.text)
@@ -83,11 +86,12 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | Program |
         return None
 
 
-def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
-    """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
-    found = context.find(name.text)
-    if found is None:
-        found = context.scope.value(name.text)
+def look_up(name: Name, context: EvaluationContext) -> Definition | Value | None:
+    """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
+
+    Braces name a value by its key or, where nothing else is called so, by its slot.
+    """
+    found = context.find(name.text) or context.scope.look_up(name.text)
     if found is None and context.keys is not None:
         part = context.keys.part(name.text)
         if part is not None and not knows(name.text, context.scope):
@@ -95,22 +99,22 @@ def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
     return found
 
 
+def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
+    """Return what braces or blocks around a place named."""
+    found = look_up(name, context)
+    return None if isinstance(found, Definition) else found
+
+
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
-    if context.find(name.text) is not None or context.scope.value(name.text) is not None:
-        not_callable(ev, name, context.scope)
-        return None
-    found = meaning(ev, name, context.scope)
-    if isinstance(found, Definition):
-        named = alias(ev, name, context.scope) if ev.ends.is_alias(found) else None
-        if named is None and not ev.ends.is_alias(found):
-            places = (found.binding.name.span,)
-            not_callable(ev, name, context.scope, places)
-        return named
-    if isinstance(found, InputName):
-        not_callable(ev, name, context.scope)
-        return None
-    return found
+    named = context.find(name.text) or context.scope.look_up(name.text)
+    found = undefined_meaning(ev, name, context.scope) if named is None else named
+    if found is None or isinstance(found, Instruction | Special | Program):
+        return found
+    if isinstance(found, Definition) and ev.ends.is_alias(found):
+        return alias(ev, name, context.scope)
+    not_callable(ev, name, context.scope, (found.binding.name.span,) if isinstance(found, Definition) else ())
+    return None
 
 
 def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, ...] = ()) -> None:

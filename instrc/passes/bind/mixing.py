@@ -19,7 +19,8 @@ from instrc.passes.bind.given import Given, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_choice
-from instrc.passes.bind.slots import brackets_at, check_slots, properties_of
+from instrc.passes.bind.signature import properties_of
+from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Data, Inner, Keys, Members, Value
 from instrc.passes.trampoline import Task

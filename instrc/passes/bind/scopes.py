@@ -71,27 +71,26 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     piped: Value | None = None
     """What a call in it reads that is given nothing."""
 
-    def find(self, name: str) -> Definition | None:
-        """Return the definition of a local name, here or further out; a name given by a block hides those outside."""
+    def look_up(self, name: str) -> Definition | Value | None:
+        """Return the definition of a local name, or what a block gives under it, here or further out."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.given:
-                return None
             if name in scope.locals:
                 return Definition(scope.locals[name], scope)
+            if name in scope.given:
+                return scope.given[name]
             scope = scope.outer
         return None
 
+    def find(self, name: str) -> Definition | None:
+        """Return the definition of a local name."""
+        found = self.look_up(name)
+        return found if isinstance(found, Definition) else None
+
     def value(self, name: str) -> Value | None:
         """Return what a block around this place gives under a name."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.given:
-                return scope.given[name]
-            if name in scope.locals:
-                return None
-            scope = scope.outer
-        return None
+        found = self.look_up(name)
+        return None if isinstance(found, Definition) else found
 
     def outwards(self) -> Iterator[Scope]:
         """Yield this scope and those around it, from the inside."""

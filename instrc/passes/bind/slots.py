@@ -10,9 +10,9 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets
+from instrc.passes.bind.signature import properties_of
 from instrc.passes.bind.values import paths
 from instrc.problems.suggest import nearest
-from instrc.schema.members import mapping
 
 
 def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
@@ -21,15 +21,6 @@ def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
     if context.piped is None:
         return Brackets(frozenset())
     return Brackets(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
-
-
-def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
-    """Return the names of the top-level properties in order, those that annotations add included."""
-    found: dict[str, None] = {}
-    for part in (schema, *annotations) if annotations else (schema,):
-        if isinstance(part, dict):
-            found.update(dict.fromkeys(mapping(part.get("properties"))))
-    return found
 
 
 def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequence[Slot], annotations: tuple[Json, ...]) -> bool:

@@ -75,21 +75,15 @@ class Steps:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around."""
         reads = tuple(dict.fromkeys(reads))
         same = self.identities
-        given = [each.value for each in arguments]
-        ident = same.of(
-            stem,
-            executor,
-            same.content(content),
-            tuple([same.argument(each) for each in arguments]),
-            () if list(reads) == given else tuple([same.path(each) for each in reads]),  # most read their arguments only
-            activity,
-            context.timing,
-            tuple([same.path(each) for each in needs]) if needs else (),
+        given = tuple(map(same.argument, arguments))
+        read = () if list(reads) == [each.value for each in arguments] else tuple(map(same.path, reads))
+        needed = tuple(map(same.path, needs))
+        ident = same.of(stem, executor, same.content(content), given, read, activity, context.timing, needed)
+        key, timing = None if context.key == PRIVATE else context.key, context.timing
+        number = len(self.table)
+        step = Step(
+            number, stem, key, executor, output, content, arguments, reads, activity, span, timing, fail, None, needs, chosen
         )
-        key = None if context.key == PRIVATE else context.key
-        step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, context.timing, fail)
-        if needs or chosen:
-            step = replace(step, needs=needs, chosen=chosen)
         number = self.one(step, ident, context)
         if context.brackets is not None:
             context.brackets.mentioned[self.identities.steps[number]] = None

@@ -84,10 +84,11 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     while waiting:
         task = waiting.pop()
         match task:
-            case Name(text):
-                _note(text, visible, found)
+            case Name():
+                _note(task.text, visible, found)
             case Call():
-                waiting.extend(reversed(children(task)))
+                waiting.extend([argument.value for argument in reversed(task.arguments)])
+                waiting.append(task.callee)
             case _Open():
                 _open(task, visible, found, reserved, report)
             case _Close(body, given):
@@ -120,14 +121,16 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
     found.read[start] = set()
     names: dict[str, Binding] = {}
     for name, span in given:
-        if span is not None:
+        if span is not None and (name in reserved or visible.get(name)):
             _refuse(name, span, visible, reserved, found, report)
             found.elements.setdefault(name, span)
         visible.setdefault(name, []).append(_Visible(None, span))
     for statement in body.statements:
         if isinstance(statement, Binding):
             name = statement.name.text
-            if not _refuse(name, statement.name.span, visible, reserved, found, report):
+            if name in reserved or visible.get(name):
+                _refuse(name, statement.name.span, visible, reserved, found, report)
+            else:
                 names[name] = statement
                 visible.setdefault(name, []).append(_Visible(start, statement.name.span))
     found.locals[start] = names
@@ -135,16 +138,13 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
 
 def _refuse(
     name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], found: Survey, report: Report
-) -> bool:
-    """Report a name that has a meaning already; tell whether it has."""
+) -> None:
+    """Report a name that has a meaning already."""
     if name in reserved:
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
-        return True
-    if visible.get(name):
+    else:
         report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name][-1].at))
-        return True
-    return False
 
 
 def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
