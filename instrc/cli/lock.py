@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,23 +29,34 @@ def command(
 ) -> None:
     """Write aug.lock: version and digest of each vibe that programs and vibes refer to.
 
-    The file is next to the pyproject.toml of the project. `instrc compile --locked` uses exactly these vibes.
+    The file is next to the pyproject.toml of the project; each project in a folder has its own. `instrc compile --locked` uses
+    exactly these vibes.
     """
     report = Report()
     try:
-        workspace = Workspace(root or (), shared or ())
-        files = find(paths or ["."], report)
-        for path in files:
-            workspace.check(path, report)
-        place = workspace.lock_place(files[0] if files else "-")
+        locks = _locks_of(Workspace(root or (), shared or ()), paths or ["."], root or [], shared or [], report)
         found = [problem for problem in report.once() if problem.severity == "error"]
         if not found:
-            lock = workspace.lock(place)
-            found = _stale(lock) if check else _write(lock, shape)
+            found = [problem for lock in locks for problem in (_stale(lock) if check else _write(lock, shape))]
     except CompileError as error:
         found = list(error.problems)
     show(found, shape)
     raise typer.Exit(verdict(found))
+
+
+def _locks_of(workspace: Workspace, paths: list[str], root: list[str], shared: list[str], report: Report) -> list[Lock]:
+    """Return the lock of each project that files belong to; of several only those in which something is locked."""
+    projects: dict[Path, list[str]] = {}
+    for path in find(paths, report):
+        projects.setdefault(workspace.lock_place(path), []).append(path)
+    locks: list[Lock] = []
+    for place, files in projects.items():
+        own = Workspace(root, shared)  # it knows what these files refer to, and nothing else
+        for path in files:
+            own.check(path, report)
+        locks.append(own.lock(place))
+    kept = [lock for lock in locks if lock.entries or lock.path.exists()]
+    return kept or locks[:1] or [workspace.lock(workspace.lock_place("-"))]
 
 
 def _write(lock: Lock, shape: Format) -> list[Problem]:

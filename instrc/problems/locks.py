@@ -61,19 +61,20 @@ class NotLocked(Problem):
 
     name: ClassVar[str] = "not-locked"
 
-    reference: str
     lock: str
     """The path where the lock is, or should be."""
+    reference: str | None = None
+    """What is not in it; `None` if there is no lock."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.reference}` is not in `{self.lock}`"
+        return f"there is no `{self.lock}`" if self.reference is None else f"`{self.reference}` is not in `{self.lock}`"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return _RELOCK
+        return "`instrc lock` writes it" if self.reference is None else _RELOCK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

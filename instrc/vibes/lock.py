@@ -142,9 +142,13 @@ def _invalid(path: Path, text: str, reason: str) -> CompileError:
 
 
 def open_lock(path: Path) -> Lock:
-    """Return the lock at a place; an empty one if there is none, in which nothing is locked."""
+    """Return the lock at a place; a `CompileError` says that there is none."""
+    from instrc.problems.locks import NotLocked  # as in `_invalid`
+
     text = lock_text(path)
-    return Lock(path, ()) if text is None else read_lock(path, text)
+    if text is None:
+        raise CompileError([NotLocked(at=Source(path.as_posix(), "").whole(), lock=path.as_posix())])
+    return read_lock(path, text)
 
 
 def lock_text(path: Path) -> str | None:

@@ -164,3 +164,32 @@ def test_a_lock_that_was_never_written_is_told_with_the_way_out(instrc: Instrc) 
     done = instrc("lock", "--check")
     assert done.code == 1
     assert "`instrc lock` writes it" in done.err
+
+
+def test_each_project_in_a_folder_has_its_own_lock(instrc: Instrc, folder: Path) -> None:
+    (folder / "library").mkdir()
+    (folder / "library" / "ticket.vibe.json").write_text(json.dumps(DRAFT))
+    for name in ("mail", "shop"):
+        schemas = folder / name / "schemas"
+        schemas.mkdir(parents=True)
+        (folder / name / "pyproject.toml").write_text('[tool.instrc]\nshared = ["../library"]\n')
+        (folder / name / "it.aug").write_text("Ticket | Reply")
+        (schemas / "reply.vibe.json").write_text(json.dumps({**DRAFT, "title": name}))
+    done = instrc("lock", "mail", "shop", "library")
+    assert done.code == 0
+    assert done.err.splitlines() == ["wrote mail/aug.lock", "wrote shop/aug.lock"]
+    assert instrc("lock", "mail", "shop", "--check").code == 0
+    assert instrc("compile", "mail/it.aug", "shop/it.aug", "--locked").code == 0
+    (folder / "shop" / "schemas" / "reply.vibe.json").write_text(json.dumps({**DRAFT, "title": "other"}))
+    assert instrc("compile", "mail/it.aug", "--locked").code == 0
+    done = instrc("lock", "mail", "shop", "--check")
+    assert "shop/aug.lock:" in done.err
+    assert "mail/aug.lock:" not in done.err
+
+
+def test_that_there_is_no_lock_is_told_once(instrc: Instrc, folder: Path) -> None:
+    vibe(folder, "reply", DRAFT)
+    (folder / "it.aug").write_text("Draft | Reply")
+    done = instrc("compile", "it.aug", "--locked")
+    assert done.err.startswith("aug.lock:1:1: error: there is no `aug.lock` [not-locked]\n")
+    assert done.err.endswith("1 error\n")
