@@ -24,6 +24,8 @@ CALL: Any = {"id": "c", "type": "function", "function": {"name": "tool", "argume
 TOOLS = lower_all([("tool", SCHEMA), ("other", {"type": "object", "properties": {}})], "vllm").map
 ONE = lower(SCHEMA, "vllm", "tool").map
 
+AI: Any = {"type": "ai", "content": "", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]}
+
 
 def delta(reason: Any = None, /, **said: Any) -> Any:
     return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": reason}]}
@@ -164,6 +166,15 @@ CALLS: dict[str, Any] = {
     "a message of LangGraph": [
         {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD}]},
         {"langgraph_node": "agent"},
+    ],
+    "states of LangGraph": [
+        {"messages": [{"type": "human", "content": "hi"}]},
+        {"messages": [{"type": "human", "content": "hi"}, AI]},
+    ],
+    "updates of LangGraph": [{"plan": {"messages": [{"type": "ai", "content": "So."}]}}, {"agent": {"messages": [AI]}}],
+    "all until then of Qwen-Agent": [
+        [{"role": "assistant", "content": "", "function_call": {"name": "tool", "arguments": BEGUN}}],
+        [{"role": "assistant", "content": "", "function_call": {"name": "tool", "arguments": TEXT}}],
     ],
     "Qwen-Agent": [
         {"role": "assistant", "content": "", "reasoning_content": "hm"},

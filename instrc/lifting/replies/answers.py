@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.library_streams import messages_of
+from instrc.lifting.replies.library_streams import messages_of, states_joined
 from instrc.lifting.replies.parts import are_parts, is_part, part
 from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reasoning import strip_reasoning
@@ -121,6 +121,8 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
     items = [unwrapped(item) for item in sent]
     if items != sent and (joined := assemble(sent)) is not None:  # the pieces of a cloud that wraps each of them
         return response(joined)
+    if len(items) > 1 and (messages := states_joined(items)) is not None:
+        return _of_list(messages, names)
     if are_parts(items):
         return join_replies(map(part, items))
     if (joined := assemble(items)) is not None:

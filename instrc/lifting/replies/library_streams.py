@@ -7,6 +7,7 @@ smolagents 1.26 and llama-index-core 0.14, as their libraries declare them (look
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject
@@ -46,6 +47,15 @@ def messages_of(answer: list[Json]) -> list[Json] | None:
         return [pair[0] for pair in pairs]
     whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
     return pairs[-1] if whole else None
+
+
+def states_joined(states: list[JsonObject]) -> list[Json] | None:
+    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is none."""
+    listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
+    if not listed or len(listed) < len(states):
+        return None
+    grows = all(later[: len(earlier)] == earlier for earlier, later in pairwise(listed))
+    return listed[-1] if grows else [message for messages in listed for message in messages]
 
 
 def _is_pair(item: list[Json]) -> bool:
