@@ -158,7 +158,7 @@ def equal(left: Json, right: Json) -> bool:
 
 def pointer(tokens: Iterable[str | int]) -> str:
     """Return the JSON Pointer (RFC 6901) of a path of keys and indexes; the empty path is the whole document."""
-    return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
+    return "".join(["/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens])
 
 
 def tokens(pointer: str) -> list[str]:

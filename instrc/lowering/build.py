@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json
 from instrc.lowering import budgets
@@ -28,13 +30,13 @@ def build(flat: Survey, dialect: Dialect, options: Options, name: str) -> Built:
         if not budgets.exceeded(again.schema, dialect, name):
             reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
-            return again._replace(given_up=unordered)
+            return structs.replace(again, given_up=unordered)
     if dialect.plain is None:
-        return first._replace(problems=tuple(over))
+        return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
     told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
-    return first._replace(
-        given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
+    return structs.replace(
+        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
     )
 
 
@@ -42,11 +44,11 @@ def easier(options: Options, dialect: Dialect, flat: Json) -> Iterator[Options]:
     """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
     movable = dialect.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
     if movable:
-        yield replace(options, ordered=False)
+        yield structs.replace(options, ordered=False)
     if dialect.structure != "pass_through" and not options.uniform and holds_plan(flat):
-        yield replace(options, uniform=True)
+        yield structs.replace(options, uniform=True)
         if movable:
-            yield replace(options, uniform=True, ordered=False)
+            yield structs.replace(options, uniform=True, ordered=False)
 
 
 def _built(flat: Survey, dialect: Dialect, options: Options) -> Built:

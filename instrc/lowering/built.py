@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.lowering.losses import Loss
@@ -14,7 +15,7 @@ SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description"
 """Keywords of a schema that asks nothing of a value."""
 
 
-class Built(NamedTuple):
+class Built(Struct, frozen=True, eq=False, gc=False):
     """A schema in a target's words, its part of the reverse map, and what was lost."""
 
     schema: Json

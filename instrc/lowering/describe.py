@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.notes import join_notes
 
 
@@ -12,20 +12,17 @@ def described(schema: Json, description: str | None, flat: Json, dialect: Dialec
 
     A title speaks for a tool that has no description: providers show a model the one, and some demand it.
     """
-    said = (flat.get("description"), flat.get("title")) if isinstance(flat, dict) else ()
-    own = next((text for text in said if isinstance(text, str) and text), None)
+    own = _said(flat, "description") or _said(flat, "title") if isinstance(flat, dict) else None
     if not isinstance(schema, dict) or (dialect.structure == "pass_through" and not dialect.describable):
         return description, schema
     if not dialect.describable:
-        here = schema.get("description")
-        text = description or (here if isinstance(here, str) else None) or own
+        text = description or _said(schema, "description") or own
         return None, {
             "description": text,
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
     if dialect.spelling.inputs:  # the inputs have no place for it
-        inner = schema.get("description")
-        return join_notes(description or own, inner if isinstance(inner, str) else None) or "", schema
+        return join_notes(description or own, _said(schema, "description")) or "", schema
     here = schema.get("description")
     if not isinstance(here, str):
         return description or own, schema
@@ -36,6 +33,12 @@ def described(schema: Json, description: str | None, flat: Json, dialect: Dialec
         )
         return own or description or None, schema
     return description, schema
+
+
+def _said(schema: JsonObject, keyword: str) -> str | None:
+    """Return a text of a schema; `None` if it is empty or none."""
+    text = schema.get(keyword)
+    return text if isinstance(text, str) and text else None
 
 
 def cut(text: str, most: int) -> tuple[str, str]:

@@ -12,7 +12,8 @@ def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
     if isinstance(envelope, dict):
         filled: JsonObject = {}
         for key, part in envelope.items():
-            if (value := fill_envelope(part, values)) is not None:
+            value = values.get(part, part) if part.__class__ is str else fill_envelope(part, values)
+            if value is not None:
                 filled[key] = value
         return filled
     return envelope

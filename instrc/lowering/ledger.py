@@ -11,7 +11,7 @@ from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.places import Steps, places, pointer_of
 from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, LostAll
-from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
+from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import Path, subschemas
 
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
@@ -23,7 +23,7 @@ def losses(root: Json, log: Log) -> list[Loss]:
     entries = _in_order(log)
     if not entries:
         return []
-    ledger = _Ledger(root, entries)
+    ledger = _Ledger(root, _derived(entries))
     for entry in entries:
         match entry:
             case Lost():
@@ -42,7 +42,7 @@ def losses(root: Json, log: Log) -> list[Loss]:
 
 def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
     """Return the pointer of the schema that a keyword of a node comes from."""
-    return _Places(root, _in_order(log)).of(node, keyword)
+    return _Places(root, _derived(_in_order(log))).of(node, keyword)
 
 
 def _in_order(log: Log) -> list[Entry]:
@@ -54,17 +54,18 @@ def _in_order(log: Log) -> list[Entry]:
     return entries
 
 
+def _derived(entries: Iterable[Entry]) -> list[Derived]:
+    return [entry for entry in entries if isinstance(entry, Derived)]
+
+
 class _Places:
     """Where schemas stand, those included that were made of others on the way."""
 
-    def __init__(self, root: Json, entries: Iterable[Entry]) -> None:
+    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self._root = root
         self._written: Mapping[int, Steps] | None = None
         self._pointers: dict[int, str] = {}
-        self._derived: dict[int, Derived] = {}
-        for entry in entries:
-            if isinstance(entry, Derived):
-                self._derived.setdefault(id(entry.new), entry)
+        self._derived = {id(entry.new): entry for entry in reversed(derived)}
 
     def of(self, node: Json, keyword: str) -> str:
         """Return the pointer of the schema that a keyword of a node comes from."""
@@ -91,13 +92,13 @@ class _Places:
 class _Ledger:
     """The losses of one lowering, made of what was noted."""
 
-    def __init__(self, root: Json, entries: Sequence[Entry]) -> None:
+    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self.root = root
-        self.places = _Places(root, entries)
+        self.places = _Places(root, derived)
         self.losses: dict[tuple[str, str, Kind], Loss] = {}
         self._told: dict[Kind, set[int]] = {}
         self._looked_at = 0
-        self._invented = {id(entry.new) for entry in entries if isinstance(entry, Derived) and entry.invented}
+        self._invented = {id(entry.new) for entry in derived if entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
         """Record the loss of a keyword, and of what is inside of it; that an invented object is closed, nobody has written."""
@@ -107,7 +108,7 @@ class _Ledger:
         place = self.places.of(node, keyword)
         if (place, keyword, kind) not in self.losses:
             self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
-            if kind == "unenforced" and parts:
+            if kind == "unenforced" and parts and keyword in HOLDERS:
                 self._lose_parts(keyword, value, place)
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:

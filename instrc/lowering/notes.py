@@ -71,5 +71,5 @@ def note(keyword: str, value: Json) -> str:
 
 def join_notes(*parts: str | None) -> str | None:
     """Join descriptions and notes with a line break, equal ones once; `None` if there are none."""
-    seen = dict.fromkeys(part for part in parts if part)
+    seen = dict.fromkeys([part for part in parts if part])
     return "\n".join(seen) or None

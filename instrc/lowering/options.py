@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from instrc import arguments
 from instrc.limits.payloads import UNROLL
@@ -11,8 +12,7 @@ from instrc.limits.payloads import UNROLL
 Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True, gc=False):
     """How a schema is to be lowered."""
 
     ordered: bool = True

@@ -125,7 +125,7 @@ def said(node: Json, keyword: str) -> str:
 
 def said_of_each(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences that tell a model of keywords which are lost."""
-    return tuple(said(node, keyword) for keyword in keywords)
+    return tuple([said(node, keyword) for keyword in keywords])
 
 
 def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:

@@ -66,7 +66,7 @@ def _as_object(schema: JsonObject | None, codec: Codec, definitions: Definitions
 
 def _rooted(flat: Json, dialect: Dialect, progress: Progress) -> tuple[Json, Progress]:
     """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
+    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
         return flat, progress
     empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
     whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty

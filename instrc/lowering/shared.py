@@ -7,6 +7,7 @@ a map of megabytes.  What stands in several places is a definition instead, and 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
@@ -26,6 +27,8 @@ from instrc.schema.walk import subschemas, with_parts
 Part = TypeVar("Part")
 
 _BELOW = "#/$defs/"
+_CODEC = re.compile(r'\{"as":"')
+_CHOOSING = re.compile(r'"as":"(?:union|choice)"')
 
 
 def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
@@ -37,8 +40,8 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
         if codec is None:
             return {"codec": None}
         written = to_json(codec)
-        size = len(dumps(written, indent=False))
-        if size < 2 * SHARED_PART_OF_MAP or (size < SMALL_CODEC and not any(_choice_schemas([codec])) and not _repeats(codec)):
+        text = dumps(written, indent=False)
+        if len(text) < 2 * SHARED_PART_OF_MAP or (len(text) < SMALL_CODEC and not _shares(codec, text)):
             return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
@@ -53,6 +56,14 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
     if schemas:
         record["definitions"] = schemas
     return record
+
+
+def _shares(codec: Codec, text: str) -> bool:
+    """Say whether a codec holds schemas, or a part that stands in several places; `text` is all of it."""
+    begun = [text[place.start() : place.start() + SHARED_PART_OF_MAP] for place in _CODEC.finditer(text)]
+    if len(set(begun)) == len(begun) and not _CHOOSING.search(text):
+        return False  # nor is there need to look closer
+    return any(_choice_schemas([codec])) or _repeats(codec)
 
 
 def _repeats(codec: Codec) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.schema.expressions import unreadable
@@ -23,7 +24,7 @@ _BELOW = HOLDERS | {"required", "dependentRequired"}
 _TEXTS = frozenset({"title", "description"})
 
 
-class Survey(NamedTuple):
+class Survey(Struct, frozen=True, eq=False, gc=False):
     """What was seen in one look through a schema."""
 
     schema: Json

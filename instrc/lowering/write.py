@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.codecs.maps import VERSION
 from instrc.dialects.catalogue import targets
@@ -22,7 +23,7 @@ from instrc.lowering.spelling import respell
 from instrc.schema.members import mapping
 
 
-class Written(NamedTuple):
+class Written(Struct, frozen=True, eq=False, gc=False):
     """A payload, and all that is kept of how it came about."""
 
     payload: Json

@@ -37,12 +37,10 @@ def fit(node: Json, context: Context, progress: Progress, list_variants: ListVar
 
 def combine(node: Json, variants: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Rebuilt:
     """Return one schema for several variants, described by what its node and the notes say of it."""
-    if (plain := unions.plain(context.dialect, variants)) is not None:
-        return described(node, plain, None, notes, context.dialect, progress)
-    if len(variants) == 1 and variants[0].kind != "null":
+    if (alone := unions.alone(variants, context.dialect)) is not None:
         variant = variants[0]
-        told = [*variant.notes, *([variant.text] if variant.text else ()), *notes]
-        return described(node, variant.body, variant.codec, told, context.dialect, progress)
+        told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
+        return described(node, *alone, told, context.dialect, progress)
     return combine_variants(node, variants, context, progress, notes).rebuilt
 
 
@@ -68,7 +66,9 @@ def combine_variants(
     return CombinedVariants(described(node, united.body, united.codec, told, context.dialect, progress), united.variants)
 
 
-def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress) -> Rebuilt:
+def described(
+    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], dialect: Dialect, progress: Progress
+) -> Rebuilt:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None

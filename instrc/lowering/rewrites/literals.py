@@ -24,6 +24,8 @@ from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
+_TEXTS = frozenset({str})
+
 
 class _Listed(Struct, frozen=True, gc=False):
     """The values of a schema, by how a target can be told of them."""
@@ -57,7 +59,7 @@ def literals(node: JsonObject, context: Context, progress: Progress) -> tuple[li
 
 def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
     groups: dict[str, list[Json]] = {}
-    if values and _only_texts(values) is not None:
+    if values and _are_texts(values):
         groups["string"] = values
     else:
         for value in values:
@@ -92,13 +94,13 @@ def _values(node: JsonObject) -> list[Json]:
     listed = listed_values(node)
     if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in as_array(node["enum"])):
         listed = []
-    if (texts := _only_texts(listed)) is not None:
-        values: list[Json] = [*dict.fromkeys(texts)]
+    if are_texts := _are_texts(listed):
+        values: list[Json] = [*dict.fromkeys(listed)]
     else:
         whole = {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}
         values = list(whole.values())
     types = node.get("type")
-    if types is not None and not (types == "string" and texts is not None):
+    if types is not None and not (types == "string" and are_texts):
         kinds = {types} if isinstance(types, str) else set(as_texts(types))
         values = [value for value in values if kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds)]
     others: JsonObject = {} if _OTHERS.issuperset(node) else {word: node[word] for word in node if word not in _OTHERS}
@@ -109,10 +111,9 @@ def _values(node: JsonObject) -> list[Json]:
     return values
 
 
-def _only_texts(values: list[Json]) -> list[str] | None:
-    """Return values that are all texts, `None` if there is another among them."""
-    texts = [value for value in values if isinstance(value, str)]
-    return texts if len(texts) == len(values) else None
+def _are_texts(values: list[Json]) -> bool:
+    """Say whether all values are texts."""
+    return _TEXTS.issuperset(map(type, values))
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:

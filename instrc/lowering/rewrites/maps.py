@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc.codecs.writing import to_json
@@ -32,7 +33,7 @@ _OF_UNDECLARED = (*_REST, "patternProperties", "propertyNames", "maxProperties",
 """What speaks of properties that are not declared."""
 
 
-class Undeclared(NamedTuple):
+class Undeclared(Struct, frozen=True, eq=False, gc=False):
     """What an object says of properties that it does not declare."""
 
     patterns: Mapping[str, Json]
@@ -106,7 +107,7 @@ def keep_map(
 ) -> tuple[Kept, Progress]:
     """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords
-    patterns, rest = others
+    patterns, rest = others.patterns, others.rest
     lost: list[str] = []
     body: JsonObject = {}
     by: list[ByPattern] = []

@@ -204,10 +204,9 @@ def _whole(
     if "propertyOrdering" in dialect.keywords:
         body["propertyOrdering"] = list(declared)
     notes: tuple[str, ...] = () if kept is None else kept.notes
-    body, lost, progress = counted(node, body, context, progress, more=more is not None)
-    if lost:
-        notes += said_of_each(node, lost)
     if not _BESIDE.isdisjoint(node):
+        body, lost, progress = counted(node, body, context, progress, more=more is not None)
+        notes += said_of_each(node, lost)
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
         undeclared = None if kept is None else kept.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:

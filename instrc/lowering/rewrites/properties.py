@@ -80,10 +80,7 @@ def property_of(
         found, progress = list_variants(schema, holder.inside, progress)
         if not found:
             return None, _left_out(holder, name, schema, progress, required=required)
-        if required and dialect.null:
-            absence = _Absence(found, asked=True)
-        else:
-            absence, progress = _absence(schema, found, context, progress, required=required)
+        absence, progress = _absence(schema, found, holder, progress, required=required)
         body, codec, progress = combine(schema, absence.variants, context, progress, absence.notes)
     body = body or {}
     sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
@@ -135,11 +132,15 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
 
 
 def _absence(
-    schema: Json, variants: Sequence[Variant], context: Context, progress: Progress, *, required: bool
+    schema: Json, variants: Sequence[Variant], holder: Holder, progress: Progress, *, required: bool
 ) -> tuple[_Absence, Progress]:
     """Return how it is said that a property is left out, if it may be, and that it is null."""
-    dialect = context.dialect
+    context, dialect = holder.context, holder.context.dialect
+    if required and dialect.null:
+        return _Absence(variants, asked=True), progress
     nullable = any(admits_null(context, variant) for variant in variants)
+    if not (required or nullable) and holder.optional is _BY_NULL:
+        return _Absence([*variants, null_variant()], asked=True, absent=True), progress
     if not required and context.all_asked:
         return _or_left_out(schema, variants, progress, nullable=nullable)
     others = [variant for variant in variants if variant.kind != "null"]

@@ -7,7 +7,7 @@ look-around in patterns is refused by everyone, and xgrammar anchors patterns th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil, floor, inf
 
 from instrc.ir.dialect import Dialect
@@ -83,20 +83,18 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
     """Return the variant of a number; `None` if its bounds leave none."""
     if _OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node), progress
-    if _empty(node, kind):
+    bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}
+    if _empty(bounds, kind):
         return None, progress.lose(node, "minimum", "annotation", "leaves no number")
     body: JsonObject = {"type": kind}
     least, most = inf, -inf
     lost: list[str] = []
-    for keyword in _BOUNDS:
-        value = bound(node, keyword)
-        if value is None:
-            continue
-        if dialect.most_bound is not None and abs(value) > dialect.most_bound:
+    for keyword, number in bounds.items():
+        if dialect.most_bound is not None and abs(number) > dialect.most_bound:
             lost.append(keyword)
             continue
-        if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
-            value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
+        rounded = kind == "integer" and keyword in _ROUNDED and isinstance(number, float)
+        value = _ROUNDED[keyword](number) if rounded else number  # xgrammar takes whole numbers only
         if keyword in dialect.keywords:
             body[keyword] = value
             least, most = (value if keyword == "minimum" else least), (value if keyword == "maximum" else most)
@@ -113,10 +111,10 @@ def _or(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
 
-def _empty(node: JsonObject, kind: str) -> bool:
+def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
     """Say whether no number is within the bounds."""
-    low, high = _or(bound(node, "minimum"), -inf), _or(bound(node, "maximum"), inf)
-    above, below = _or(bound(node, "exclusiveMinimum"), -inf), _or(bound(node, "exclusiveMaximum"), inf)
+    low, high = bounds.get("minimum", -inf), bounds.get("maximum", inf)
+    above, below = bounds.get("exclusiveMinimum", -inf), bounds.get("exclusiveMaximum", inf)
     if low > high or low >= below or above >= high or above >= below:
         return True
     least, most = max(low, above), min(high, below)
@@ -127,7 +125,7 @@ def _empty(node: JsonObject, kind: str) -> bool:
         most = floor(most) - (1 if floor(most) == below else 0)
         if least > most:
             return True
-        step = node.get("multipleOf")
+        step = bounds.get("multipleOf")
         if isinstance(step, int) and step > 0:
             return bool(-(-least // step) * step > most)
     return False

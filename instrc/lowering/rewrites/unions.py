@@ -121,16 +121,6 @@ def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
 # putting forms together
 
 
-def plain(dialect: Dialect, variants: Sequence[Variant]) -> JsonObject | None:
-    """Return the schema of variants of which there is nothing to say but a type, and null beside it; `None` for all others."""
-    if not variants or len(variants) > 2 or not variants[0].bare or variants[0].kind == "null":
-        return None
-    if len(variants) == 1:
-        return variants[0].body
-    beside = variants[1].kind == "null" and variants[1].bare and dialect.unions == "anyOf" and dialect.null
-    return {"type": [variants[0].kind, "null"]} if beside and variants[0].kind in SCALARS else None
-
-
 def merge_variants(context: Context, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
     """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
@@ -234,12 +224,8 @@ def united(context: Context, variants: Sequence[Variant], shared: tuple[str, ...
     others = [variant for variant in variants if variant.kind != "null"]
     nulls = [variant for variant in variants if variant.kind == "null"]
     if len(others) == 1:
-        variant = others[0]
-        shared = _more(shared, [variant.text, *variant.notes])
-        codec = variant.codec
-        if nulls and (isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",)))):
-            codec = replace(codec, null=True)  # it stands beside the text as itself
-        return United(_nullable(variant, dialect), codec, shared, variants), progress
+        body, codec = or_null(others[0], dialect)
+        return United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants), progress
     others, progress = untangled(others, dialect, progress)
     apart = [*others, *nulls]
     if dialect.type_lists and all(variant.bare for variant in others):
@@ -272,12 +258,29 @@ def codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
 
 
-def _nullable(variant: Variant, dialect: Dialect) -> JsonObject:
-    """Return a schema that takes null besides."""
-    body = variant.body
-    if variant.kind == "any":
+def alone(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec] | None:
+    """Return the schema and the codec of one variant, or of one with null beside it; `None` for all others."""
+    if not variants or len(variants) > 2 or variants[0].kind == "null":
+        return None
+    if len(variants) == 1:
+        return variants[0].body, variants[0].codec
+    if variants[1].kind != "null" or dialect.unions == "choice" or (variants[0].anything and not dialect.null):
+        return None
+    return or_null(variants[0], dialect)
+
+
+def or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Return the schema of a variant that takes null besides, and its codec."""
+    codec = variant.codec
+    if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
+        codec = replace(codec, null=True)  # it stands beside the text as itself
+    return _nullable(variant.body, variant.kind, dialect), codec
+
+
+def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
+    if kind == "any":
         return body
-    scalar = variant.kind in SCALARS and "anyOf" not in body
+    scalar = kind in SCALARS and "anyOf" not in body
     if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
         return {"anyOf": [body, {"type": "null"}]}
     types: JsonObject = {"type": [body["type"], "null"]}
