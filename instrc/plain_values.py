@@ -19,6 +19,8 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 _ON_DEMAND = "documents"
 """A parameter whose value may make what it holds when it is asked for it: what it gives then is plain or made so there."""
 _ARE_TEXTS = frozenset({str})
+_marshalled = cast("Callable[[object], bytes]", marshal.dumps)
+"""Whether a value is one of those that it takes is the question."""
 
 
 def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
@@ -66,7 +68,7 @@ def as_plain(value: _Value) -> _Value:
 def _is_of_builtins(value: object) -> bool:
     """Tell at once that a value is ordinary: `marshal` writes what is of Python's own classes, and refuses all else."""
     try:
-        marshal.dumps(cast("bytes", value))  # whether it is one of those it takes is the question
+        _marshalled(value)
     except Exception:  # noqa: BLE001  -- it may also be too deep
         return False
     return True

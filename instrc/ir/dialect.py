@@ -217,21 +217,25 @@ class Dialect:
 
     words: frozenset[str] = field(init=False, compare=False, repr=False)
     """The words of the envelope, in whose places something is filled in."""
+    named: bool = field(init=False, compare=False, repr=False)
+    """Whether the envelope says the name of the tool."""
+    describable: bool = field(init=False, compare=False, repr=False)
+    """Whether the envelope has a member for the description of the tool."""
+    reorders: bool = field(init=False, compare=False, repr=False)
+    """Whether optional properties leave their place in answers, so that order asks for them to be required."""
+
+    budgeted: bool = field(init=False, compare=False, repr=False)
+    """Whether a schema may exceed a limit by itself."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", frozenset(_WORDS.findall(str(self.envelope))))
-
-    @property
-    def named(self) -> bool:
-        """Whether the envelope says the name of the tool."""
-        return bool(self.envelope != "@schema")
-
-    @property
-    def describable(self) -> bool:
-        """Whether the envelope has a member for the description of the tool."""
-        return "@description" in self.words
-
-    @property
-    def reorders(self) -> bool:
-        """Whether optional properties leave their place in answers, so that order asks for them to be required."""
-        return self.order in {"required-first", "hinted"}
+        """Find once what is asked for in each lowering."""
+        words = frozenset(_WORDS.findall(str(self.envelope)))
+        most = self.limits
+        for name, fact in {
+            "words": words,
+            "named": self.envelope != "@schema",
+            "describable": "@description" in words,
+            "reorders": self.order in {"required-first", "hinted"},
+            "budgeted": any((most.properties, most.depth, most.enum_values, most.characters, most.optional, most.unions)),
+        }.items():
+            object.__setattr__(self, name, fact)

@@ -93,9 +93,7 @@ def _is_union(schema: Json) -> bool:
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
     """Return what is too large about one tool for a target."""
     limits = dialect.limits
-    if not any((limits.properties, limits.depth, limits.enum_values, limits.characters, limits.optional, limits.unions)):
-        return []
-    if _is_short(dumps(schema, indent=False), limits):
+    if not dialect.budgeted or _is_short(dumps(schema, indent=False), limits):
         return []
     sizes = count(schema)
     found = [

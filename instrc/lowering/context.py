@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, at
-from instrc.limits.payloads import PAYLOAD_LEVELS
 from instrc.lowering.names import KeyNames
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
@@ -22,7 +21,10 @@ class Context(Struct, frozen=True, eq=False, gc=False):
     dialect: Dialect
     root: Json
     keys: KeyNames
-    ordered: bool
+    all_asked: bool
+    """Whether each property is required in the payload, so that an optional one is said as nullable."""
+    deepest: int
+    """The level of the innermost object or array."""
     unroll: int
     recursion: str
     uniform: bool = False
@@ -45,16 +47,6 @@ class Context(Struct, frozen=True, eq=False, gc=False):
     def boxed(self) -> Context:
         """Return the context of a schema that goes into an object or array of which nobody wrote a schema."""
         return replace(self, level=self.level + 1)
-
-    @property
-    def all_asked(self) -> bool:
-        """Whether each property is required in the payload, so that an optional one is said as nullable."""
-        return self.dialect.every_required or (self.ordered and self.dialect.reorders)
-
-    @property
-    def deepest(self) -> int:
-        """The level of the innermost object or array."""
-        return self.dialect.limits.depth or PAYLOAD_LEVELS
 
     @property
     def too_deep(self) -> str | None:

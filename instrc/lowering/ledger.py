@@ -106,8 +106,9 @@ class _Ledger:
             return
         value = node.get(keyword) if isinstance(node, dict) else node
         place = self.places.of(node, keyword)
-        if (place, keyword, kind) not in self.losses:
-            self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
+        loss = (place, keyword, kind)
+        if loss not in self.losses:
+            self.losses[loss] = Loss(place, keyword, value, kind, reason)
             if kind == "unenforced" and parts and keyword in HOLDERS:
                 self._lose_parts(keyword, value, place)
 

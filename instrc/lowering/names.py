@@ -7,7 +7,7 @@ Letters of other scripts are transliterated (anyascii), what is left over become
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from string import ascii_letters
 
@@ -65,7 +65,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
     """The keys of one document under one rule; the same key has the same name everywhere, so combinators stay right."""
 
     rule: NameRule | None
-    known: frozenset[str]
+    known: Collection[str]
     """The names of the document's properties that are sent as they are."""
     changed: Mapping[str, str]
     """What is sent for the names that change."""
@@ -83,7 +83,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 
     def renamed(self) -> dict[str, str]:
         """Return the keys that are sent under another name, by that name."""
-        return {sent: name for name, sent in self.changed.items()}
+        return {sent: name for name, sent in self.changed.items()} if self.changed else {}
 
 
 def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
@@ -91,7 +91,7 @@ def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     if rule is None:
         return KeyNames(rule, frozenset(), {})
     if rule.allows_all(names):
-        return KeyNames(rule, frozenset(names), {})
+        return KeyNames(rule, names.keys(), {})
     legal_ones = {name for name in names if rule.allows(name)}
     changed: dict[str, str] = {}
     taken = set(legal_ones)

@@ -6,13 +6,14 @@ from instrc.codecs.inside import prune
 from instrc.ir.codec import BoxCodec, Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.payloads import PAYLOAD_LEVELS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.context import Context
 from instrc.lowering.definitions import Definitions, finished
 from instrc.lowering.ledger import losses
 from instrc.lowering.list_variants import list_variants
-from instrc.lowering.names import key_names
+from instrc.lowering.names import KeyNames, key_names
 from instrc.lowering.options import Options
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import fit
@@ -23,8 +24,7 @@ from instrc.lowering.survey import Survey
 def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
-    recursion = options.recursion or dialect.recursion
-    context = Context(dialect, flat, keys, options.ordered, options.unroll, recursion, options.uniform)
+    context = _context(flat, keys, dialect, options)
     schema, codec, progress, definitions = _rebuild_schema(flat, context)
     found = _as_object(schema, codec, definitions)
     if schema is not None and found is None:  # the box is one level more
@@ -35,12 +35,21 @@ def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
         progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
         found = _empty_object(dialect), None
     body, codec = found or (_boxed(schema or {}, dialect), BoxCodec("value", codec))
-    pruned, codecs = prune(codec, definitions.codecs)
-    asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
-    record = shared_members(pruned, codecs, asked)
-    if definitions.bodies:
+    if not definitions.bodies:
+        record = shared_members(codec, {}, {})
+    else:
+        pruned, codecs = prune(codec, definitions.codecs)
+        asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
+        record = shared_members(pruned, codecs, asked)
         body = {**body, "$defs": dict(definitions.bodies)}
     return Built(body, record, losses(flat, progress.log), keys.renamed())
+
+
+def _context(flat: Json, keys: KeyNames, dialect: Dialect, options: Options) -> Context:
+    asked = dialect.every_required or (options.ordered and dialect.reorders)
+    deepest = dialect.limits.depth or PAYLOAD_LEVELS
+    recursion = options.recursion or dialect.recursion
+    return Context(dialect, flat, keys, asked, deepest, options.unroll, recursion, options.uniform)
 
 
 def _rebuild_schema(flat: Json, context: Context) -> tuple[JsonObject | None, Codec, Progress, Definitions]:

@@ -219,6 +219,8 @@ def _whole(
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
     """Return what is undone in an object; `None` if nothing is."""
     members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
+    if not members and more is None and undeclared is None:
+        return None
     if undeclared is not None:
         declared = tuple(found.sent for found in properties)
         return replace(undeclared, declared=declared, members=members)
