@@ -107,12 +107,34 @@ def schema_of(value: object) -> JsonObject:
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[[], JsonObject] | None = getattr(value, method, None)
         if callable(describe):
-            return describe()
+            return _filled_in(describe())
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
     return TypeAdapter(readable(cast("type[object]", value))).json_schema()
+
+
+_OF_DSPY = "__dspy_field_type"
+
+
+def _filled_in(schema: JsonObject) -> JsonObject:
+    """Return what a model fills in of a signature of DSPy: its outputs, with their texts; any other schema as it is."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    fields = (
+        {name: field for name, field in properties.items() if isinstance(field, dict)} if isinstance(properties, dict) else {}
+    )
+    if not fields or not all(_OF_DSPY in field for field in fields.values()):
+        return schema
+    outputs: JsonObject = {}
+    for name, field in fields.items():
+        if field[_OF_DSPY] == "output":
+            text = field.get("desc")
+            told = {"description": text} if isinstance(text, str) and not text.startswith("${") else {}
+            outputs[name] = {**told, **{key: member for key, member in field.items() if key not in {_OF_DSPY, "desc", "prefix"}}}
+    required = schema.get("required")
+    kept: Json = [name for name in required if name in outputs] if isinstance(required, list) else []
+    return {**schema, "properties": outputs, "required": kept}
 
 
 def readable(value: T) -> T:

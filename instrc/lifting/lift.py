@@ -20,7 +20,7 @@ from instrc.lifting.named import named, names_of
 from instrc.lifting.repair import repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.in_text import calls_of_ours, extract_tool_calls, fenced_value
+from instrc.lifting.replies.in_text import calls_of_ours, extract_tool_calls, fenced_value, lone_value
 from instrc.lifting.replies.parallel import separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
@@ -98,7 +98,7 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
         if said.calls or said.unended:
             texts = (said.rest,) if said.rest else ()
             return replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
-        fenced = fenced_value(bare.arguments) if len(records) == 1 else None
+        fenced = _value_in(bare.arguments, records)
         if fenced is not None and _ownership(fenced[0].arguments, records).all:
             return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
         return reply
@@ -110,9 +110,18 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
     reply = replace(reply, texts=()) | join_replies(
         Reply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
     )
-    if not reply.calls and len(records) == 1 and len(reply.texts) == 1 and (fenced := fenced_value(reply.texts[0])) is not None:
+    if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
         return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
     return reply
+
+
+def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
+    """Return the value of the only tool that stands in a text, and the text around it: in a fence, or by its keys alone."""
+    if len(records) != 1:
+        return None
+    if (fenced := fenced_value(text)) is not None or (lone := lone_value(text)) is None:
+        return fenced
+    return lone if lone[0].arguments and _ownership(lone[0].arguments, records).all else None
 
 
 def _with_calls_apart(reply: Reply, records: Records) -> Reply:

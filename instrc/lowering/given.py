@@ -130,8 +130,20 @@ def _refusal(value: object) -> str:
     return f"{shown} is no schema, tool, type or function{more}"
 
 
+def _told_by_itself(value: object) -> dict[str, Json] | None:
+    """Return the tool that an object of DSPy writes for its provider; `None` for any other object."""
+    write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
+    try:
+        told = write() if callable(write) else None
+    except Exception:  # noqa: BLE001  -- somebody's object that only has such a method
+        return None
+    return told if isinstance(told, dict) else None
+
+
 def _of_object(value: object, name: str | None) -> list[Tool]:
     """Read a type, a function, or the object in which a library keeps a tool."""
+    if (told := _told_by_itself(value)) is not None:
+        return _of_mapping(told, name)
     if (kind := described(value)) is not None:
         return [Tool(name or kind.name or "tool", plain(kind.schema), kind.description)]
     for words in _OBJECTS:

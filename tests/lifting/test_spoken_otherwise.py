@@ -167,3 +167,25 @@ def test_names_without_end_cost_no_more_than_their_length() -> None:
     for hostile in ("<weather>" * 10_000, "weather{" * 12_000, "weather\n" * 12_000 + "{", "<tool><name>weather</name>" * 3_000):
         lift(chat(hostile), lower(WEATHER, "vllm", "weather").map)
     assert process_time() - began < 5
+
+
+def test_the_only_object_of_a_text_is_the_value_of_the_only_tool() -> None:
+    record = lower(WEATHER, "vllm", "weather").map
+    text = f"Sure! Here it is:\n\n{HERE}\n\nAnything else?"
+    for answer in (text, chat(text)):
+        lifted = lift(answer, record)
+        assert (lifted.value, lifted.text) == ({"city": "Oslo", "days": 2}, "Sure! Here it is:\n\n\n\nAnything else?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"First:\n{HERE}\nor rather:\n{HERE}",
+        f"I think of {HERE}\nas well",
+        f"The weather:\n{HERE} is best",
+        'It says:\n{"town": "Oslo"}\nso far',
+        "Nothing:\n{}\nat all",
+    ],
+)
+def test_an_object_that_may_be_something_else_is_not_read(text: str) -> None:
+    assert lift(chat(text), lower(WEATHER, "vllm", "weather").map).status == "empty"

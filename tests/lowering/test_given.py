@@ -63,6 +63,23 @@ class Smol:
     inputs: typing.ClassVar = {"city": {"type": "string", "description": "Where."}}
 
 
+class Dspy:
+    name = "dspy"
+
+    def __call__(self, *args: Any) -> None:
+        """Carry it out."""
+
+    def format_as_litellm_function_call(self) -> Any:
+        return {"type": "function", "function": {"name": "dspy", "description": "As DSPy has it.", "parameters": CITY}}
+
+
+class Signature(pydantic.BaseModel):
+    """Find the town."""
+
+    letter: str = pydantic.Field(json_schema_extra={"__dspy_field_type": "input", "desc": "${letter}", "prefix": "Letter:"})
+    city: str = pydantic.Field(json_schema_extra={"__dspy_field_type": "output", "desc": "Where.", "prefix": "City:"})
+
+
 SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "schema": (CITY, "tool", None),
     "model": (Weather, "Weather", "Look at the sky."),
@@ -87,6 +104,8 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "bedrock": ({"toolSpec": {"name": "w", "description": "d", "inputSchema": {"json": CITY}}}, "w", "d"),
     "smolagents": ({"name": "w", "description": "d", "inputs": {"city": {"type": "string"}}, "output_type": "any"}, "w", "d"),
     "langchain object": (Chain(), "chain", "As LangChain has it."),
+    "dspy object": (Dspy(), "dspy", "As DSPy has it."),
+    "dspy signature": (Signature, "Signature", "Find the town."),
     "smolagents object": (Smol(), "smol", "As smolagents has it."),
     "artefact": (Artefact("w", "d", {"tool": CITY}), "w", "d"),
     "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
@@ -102,6 +121,11 @@ def test_a_tool_is_read_from_whatever_says_what_it_is(source: str) -> None:
     assert result.payload["name"] == name
     assert result.payload["input_schema"]["properties"]["city"]["type"] == "string"
     assert lower(value, "openai", "other").payload["function"]["name"] == "other"
+
+
+def test_of_a_signature_a_model_fills_in_the_outputs() -> None:
+    assert tool_of(Signature).schema["properties"] == {"city": {"title": "City", "type": "string", "description": "Where."}}
+    assert tool_of(Signature).schema["required"] == ["city"]
 
 
 def test_a_type_inside_a_typed_dict_is_read() -> None:

@@ -60,6 +60,24 @@ def fenced_value(text: str) -> tuple[RawCall, str] | None:
     return None
 
 
+_OBJECT_ON_A_LINE = re.compile(r"^[ \t]*(?=\{\s*\")", re.MULTILINE)
+
+
+def lone_value(text: str) -> tuple[RawCall, str] | None:
+    """Return the only object of a text that begins a line and ends one, and the text around it; `None` if there is none."""
+    if len(text) > SEARCHED_TEXT:
+        return None
+    found: list[tuple[Json, int, int]] = []
+    for begun in islice(_OBJECT_ON_A_LINE.finditer(text), SEARCHED_STARTS):
+        read = None if found and begun.start() < found[-1][2] else value_at(text, begun.end())
+        if read is not None and _LINE_END.match(text, read[1]):
+            found.append((read[0], begun.start(), read[1]))
+    if len(found) != 1:
+        return None
+    [(_, start, end)] = found
+    return raw_call(None, text[start:end]), (text[:start] + text[end:]).strip()
+
+
 class _Fence(NamedTuple):
     start: int
     end: int
