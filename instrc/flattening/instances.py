@@ -53,12 +53,12 @@ def instances(*schemas: Json) -> Iterator[Json]:
 def _hints(schema: Json) -> list[Json]:
     """Return values that the keywords of a schema speak of, anywhere in it."""
     found: list[Json] = []
-    for node in islice(_nodes(schema), INSTANCE_NODES):
+    for node in islice(nodes(schema), INSTANCE_NODES):
         found += _values(node)
     return found
 
 
-def _nodes(*schemas: Json) -> Iterator[JsonObject]:
+def nodes(*schemas: Json) -> Iterator[JsonObject]:
     """Yield the schema objects in some schemas, each once."""
     stack, seen = list(schemas), set[int]()
     while stack:
@@ -73,7 +73,7 @@ def _nodes(*schemas: Json) -> Iterator[JsonObject]:
 def _names(*schemas: Json) -> list[str]:
     """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
     found: dict[str, None] = {}
-    for node in islice(_nodes(*schemas), INSTANCE_NODES):
+    for node in islice(nodes(*schemas), INSTANCE_NODES):
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
             found.update(dict.fromkeys(mapping(node.get(keyword))))
         for regex in mapping(node.get("patternProperties")):

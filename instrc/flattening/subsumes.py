@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import ModuleType
 from typing import Literal
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
-from instrc.flattening.instances import instances
+from instrc.flattening.instances import instances, nodes
 from instrc.jsonvalue import Json
+from instrc.limits.schemas import DECIDED_PROPERTIES, DECIDED_SCHEMAS, INSTANCES_AT_ONCE
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.schema.relations import implies
@@ -38,27 +40,48 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     if wide is narrow or implies(narrow, wide):
         return Subsumption("yes")
     try:
-        verdict = engine.canonicalize(wide).covers(engine.canonicalize(narrow))
-    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
-        verdict = None
-    if verdict == engine.canonical.Containment.YES:
-        return Subsumption("yes")
-    try:
         accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
     except Exception:  # noqa: BLE001  -- no judge, no witness
-        return Subsumption("unknown")
+        return Subsumption("yes" if _covers(engine, wide, narrow) else "unknown")
+    for instance in islice(instances(narrow, wide), INSTANCES_AT_ONCE):
+        if accepts_narrow(instance) and not accepts_wide(instance):
+            return Subsumption("no", instance)
+    if _covers(engine, wide, narrow):
+        return Subsumption("yes")
     for instance in _candidates(engine, narrow, wide):
         if accepts_narrow(instance) and not accepts_wide(instance):
             return Subsumption("no", instance)
     return Subsumption("unknown")
 
 
+def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
+    """Tell whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
+    if not (_decidable(wide) and _decidable(narrow)):
+        return False
+    try:
+        verdict = engine.canonicalize(wide).covers(engine.canonicalize(narrow))
+    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
+        return False
+    return bool(verdict == engine.canonical.Containment.YES)
+
+
+def _decidable(schema: Json) -> bool:
+    """Tell whether a schema is small enough for the engine's own form."""
+    for count, node in enumerate(nodes(schema), 1):
+        named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
+        if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:
+            return False
+    return True
+
+
 def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
     """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
-    try:
-        difference = engine.canonicalize(narrow).subtract(engine.canonicalize(wide)).to_json_schema()
-    except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
-        difference = False
+    difference: Json = False
+    if _decidable(wide) and _decidable(narrow):
+        try:
+            difference = engine.canonicalize(narrow).subtract(engine.canonicalize(wide)).to_json_schema()
+        except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
+            difference = False
     yield from instances(difference, narrow, wide)
     yield from instances(narrow, wide)
 

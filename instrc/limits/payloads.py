@@ -8,6 +8,8 @@ from typing import Final
 
 LOWERED_SCHEMAS: Final = 100_000
 """Schemas of a flat schema that is lowered: one that would have more shares its parts under `$defs`, or else `too-large`."""
+NAMES_AND_PATTERNS: Final = 100_000
+"""Pairs of a listed property and a pattern beside it, of a schema that is lowered: beyond it `too-large`; it takes a second."""
 LOWERED_LEVELS: Final = 2000
 """Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
 

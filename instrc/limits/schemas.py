@@ -69,6 +69,12 @@ WEIGHED_NAMES: Final = 40
 
 INSTANCES: Final = 4000
 """Instances that are tried."""
+INSTANCES_AT_ONCE: Final = 200
+"""Instances that are tried before the engine is asked for a proof: most schemas that differ are told apart by them."""
+DECIDED_PROPERTIES: Final = 150
+"""Properties of one schema that the engine is asked about: its effort grows faster than with their cube."""
+DECIDED_SCHEMAS: Final = 5000
+"""Schemas inside one that the engine is asked about."""
 INSTANCES_AT_A_PLACE: Final = 12
 """Values tried at one place inside a larger one."""
 INSTANCE_DEPTH: Final = 6

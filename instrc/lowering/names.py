@@ -16,6 +16,8 @@ from msgspec import Struct
 from instrc.ir.dialect import NameRule
 
 _FALLBACK = "field"
+_TRIED_IN_TURN = 20
+"""Numbers behind a name that are tried one by one; among thousands of the same name a free one is looked for by halves."""
 
 
 @lru_cache(maxsize=4096)
@@ -49,16 +51,24 @@ def _legal_spelling(name: str, rule: NameRule) -> str:
 
 
 def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
-    """Return the name, or the name with the first free number behind it, no longer than `most` characters."""
+    """Return the name, or the name with a free number behind it (a low one), no longer than `most` characters."""
     if name not in taken:
         return name
-    number = 2
-    while True:
+
+    def numbered(number: int) -> str:
         suffix = f"{joint}{number}"
-        candidate = name[: most - len(suffix)] + suffix
-        if candidate not in taken:
-            return candidate
-        number += 1
+        return name[: most - len(suffix)] + suffix
+
+    for number in range(2, _TRIED_IN_TURN):
+        if numbered(number) not in taken:
+            return numbered(number)
+    below, free = _TRIED_IN_TURN - 1, _TRIED_IN_TURN
+    while numbered(free) in taken:
+        below, free = free, 2 * free
+    while free - below > 1:
+        middle = (below + free) // 2
+        below, free = (middle, free) if numbered(middle) in taken else (below, middle)
+    return numbered(free)
 
 
 class KeyNames(Struct, frozen=True, eq=False, gc=False):

@@ -10,6 +10,7 @@ import pytest
 
 import instrc
 from instrc.comparing.schemas import compare
+from instrc.lowering.names import unique as unique_name
 
 UNION = {
     "type": "object",
@@ -132,6 +133,22 @@ def lost_branches(size: int) -> object:
     return instrc.lower({"type": "array", "allOf": [{"contains": {"const": i}} for i in range(size)]}, "openai")
 
 
+def alike_names(size: int) -> object:
+    """Give numbers to names that are the same as far as a target takes letters."""
+    taken: set[str] = set()
+    for _ in range(size):
+        taken.add(unique_name("name", taken, 60))
+    return taken
+
+
+def different_in_each_property(size: int) -> object:
+    """Look for a witness in objects that differ in each of very many properties."""
+    wide, narrow = (
+        {"type": "object", "properties": {f"p{i}": {"type": kind} for i in range(size)}} for kind in ("string", "integer")
+    )
+    return instrc.subsumes(wide, narrow)
+
+
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 1_200, 2.5),  # beyond a thousand levels the classes of a value are looked at in Python: that costs half as much again
     (far_down, 300, 2.5),
@@ -149,6 +166,8 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (closed_with_one_pattern, 300, 2.5),
     (names_and_patterns, 200, 2.5),
     (lost_branches, 300, 2.5),
+    (alike_names, 400, 2.5),
+    (different_in_each_property, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
 
@@ -179,3 +198,17 @@ def test_twice_as_much_costs_no_more_than_it_may(work: Callable[[int], object], 
 def test_more_items_than_anybody_needs_are_refused_with_a_word() -> None:
     with pytest.raises(instrc.CompileError, match="invalid-option"):
         items(100_000)
+
+
+def test_lowering_refuses_very_many_names_beside_very_many_patterns() -> None:
+    names = {f"p{i}": {} for i in range(400)}
+    with pytest.raises(instrc.CompileError, match="160,000 pairs of a property and a pattern"):
+        instrc.lower({"type": "object", "properties": names, "patternProperties": {f"^{name}$": {} for name in names}}, "openai")
+
+
+def test_the_engine_is_not_asked_for_a_proof_where_its_effort_would_explode(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = pytest.importorskip("jsonschema_rs")
+    monkeypatch.setattr(engine, "canonicalize", lambda _schema: pytest.fail("it was asked"))
+    wide = {"properties": {f"p{i}": {"multipleOf": 2} for i in range(400)}}
+    narrow = {"properties": {f"p{i}": {"enum": [2, 4], "not": {"const": 3}} for i in range(400)} | {"more": {}}}
+    assert instrc.subsumes(narrow, wide).verdict in {"no", "unknown"}
