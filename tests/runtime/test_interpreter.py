@@ -20,7 +20,7 @@ Answer = Callable[[Any], Any]
 class Played:
     """A run that is played to its end by a function from commands to results."""
 
-    def __init__(self, document: Any, answer: Answer, inputs: Any = None, **options: Any) -> None:
+    def __init__(self, document: Any, answer: Answer, inputs: Any = None, *, stored: bool = True, **options: Any) -> None:
         self.document = document
         self.plan = plan_of(document, **options)
         self.state = versions.begin(self.plan, inputs or {"prompt": "go"})
@@ -31,7 +31,7 @@ class Played:
             new = versions.issue(self.plan, self.state)
             self.commands += new
             waiting += [command for command in new if command["kind"] != "fire"]
-            self.state = loads(dumps(self.state))
+            self.state = loads(dumps(self.state)) if stored else self.state
             if self.outcome is not None:
                 break
             answered = ((command, answer(command)) for command in waiting)
@@ -285,6 +285,9 @@ DRAFTS = process(
 )
 
 
+DRAFTED = {"step1_draft": {"text": "draft"}}
+
+
 def test_a_repeat_goes_on_until_its_condition_holds_and_hands_on_its_rounds() -> None:
     decisions = iter(["Reject", "Reject", "Approve"])
     played = Played(
@@ -302,6 +305,12 @@ def test_a_repeat_goes_on_until_its_condition_holds_and_hands_on_its_rounds() ->
     assert played.command("repeatContext1@1.llmContext1")["context"]["previous"] is None
     assert played.outcome["value"] == {"text": "draft 3"}
     assert played.state["vain"] == []
+
+
+def test_what_a_model_was_asked_stays_as_it_was_when_the_run_goes_on() -> None:
+    played = Played(DRAFTS, lambda command: ok({"decision": "Reject"} if command["kind"] == "user" else DRAFTED), stored=False)
+    asked = [played.command(f"repeatContext1@{number}.llmContext1")["context"]["rounds"] for number in (1, 2, 3)]
+    assert asked == [[], [DRAFTED], [DRAFTED, DRAFTED]]
 
 
 def test_a_repeat_that_ends_in_vain_on_a_refusal_stops_the_run() -> None:

@@ -235,9 +235,9 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) ->
     if machine.region(inner).index not in machine.program.handed:
         return
     keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
-    noted["shown"].append({key: resolve(machine, inner, Read((Segment(key, quoted=True),))) for key in keys})
-    if block.keep:
-        del noted["shown"][: -block.keep]
+    shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),))) for key in keys}
+    # a new list: the last one may stand in a command
+    noted["shown"] = [*noted["shown"], shown][-block.keep if block.keep else None :]
 
 
 def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
