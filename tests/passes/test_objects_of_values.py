@@ -61,3 +61,24 @@ def test_each_member_of_a_nested_object_is_there_when_it_runs(nested: str) -> No
     assert ended.status == "done", ended
     assert len(seen) == 1
     assert None not in seen[0].values()
+
+
+@pytest.mark.parametrize(
+    ("slot", "read"),
+    [
+        ("{ c }", "step1_ma"),
+        ("{ z: c.a }", "step1_ma.a"),
+        ("{ c, w: 3 }", "step1_ma"),
+        ("{ c, w: Mb(c) }", "step1_ma"),
+        ("{ d: { e: c, f: 3 }, w: Mb(c) }", "step1_ma"),
+    ],
+)
+@pytest.mark.parametrize("call", ["Page({ part: SLOT })", "Around_Mixin(Mb(c), { part: SLOT })"])
+def test_a_value_in_the_braces_of_a_slot_is_read(call: str, slot: str, read: str) -> None:
+    part = {"type": "object", "properties": {"part": {"type": "object"}}}
+    around = {"type": "object", "properties": {**part["properties"], "default": {}}}
+    text = f"const c = Ma(prompt); {call.replace('SLOT', slot)}"
+    [artefact] = instrc.artefacts(text, vibes={**VIBES, "Page": part, "Around_Mixin": around}, report=Report())
+    *_, step = artefact.documents["tool"]["properties"].values()
+    reads = ["step1_ma"] if "Mixin" in call else [read]  # the mixin stands around a step that reads the whole
+    assert step["description"] == f"Use {', '.join(reads)}."

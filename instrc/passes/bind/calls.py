@@ -17,7 +17,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import find_instruction, is_choice, is_reference
+from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
 from instrc.passes.bind.signature import properties_of
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import Data, Inner, Keys, Result, Value
@@ -203,7 +203,7 @@ def _braces(
             else:
                 given.slots.append(slot)
                 keys.fields[each.key] = Inner()
-        elif is_reference(ev, expression, inside) or instruction.kind != "model":
+        elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
             value = yield ev.value(expression, inside)
             if value is None:
                 given.complete = False
@@ -215,4 +215,5 @@ def _braces(
                 given.complete = False
             else:
                 given.slots.append(slot)
+                given.has_value = given.has_value or read[0]
                 keys.fields[each.key] = Inner()

@@ -10,10 +10,10 @@ from instrc.ir.surface import Expression, Field, Object
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.holding import Brackets
+from instrc.passes.bind.holding import Brackets, numbers
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Members, Result
+from instrc.passes.bind.values import Members, Result, Value, paths
 from instrc.passes.trampoline import Task
 
 
@@ -24,7 +24,7 @@ def fuse(
     brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, brackets, ())
-        return None if block is None else slot_of(ev, written, block[0])
+        return None if block is None else slot_of(ev, written, *block)
     value = yield ev.value(expression, replace(context, brackets=brackets, key=PRIVATE))
     if value is None:
         return None
@@ -54,7 +54,9 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 
 
-def slot_of(ev: Evaluation, written: Field, block: StepObject) -> Slot:
-    """Return a slot filled with an object of steps."""
-    reads = tuple(dict.fromkeys(braces.outside_reads(ev.steps, block)))
+def slot_of(ev: Evaluation, written: Field, block: StepObject, value: Value | None = None) -> Slot:
+    """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
+    inside = set(numbers(block.units))
+    beside = [] if value is None else [path for path in paths(value) if path.origin not in inside]
+    reads = tuple(dict.fromkeys((*beside, *braces.outside_reads(ev.steps, block))))
     return ev.steps.identities.slot(written.key, block, written.key_span, reads)

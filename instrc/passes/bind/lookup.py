@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc import problems
 from instrc.ir.fusion import Instruction, suffix_of
-from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Uri
+from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Object, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.names import RESERVED, SPECIAL, Called, InputName, Meaning, Program, Special
@@ -142,6 +142,21 @@ def is_reference(ev: Evaluation, expression: Expression, context: EvaluationCont
         return True
     found = context.scope.find(expression.text)
     return found is not None and not ev.ends.is_alias(found)
+
+
+def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationContext) -> tuple[bool, bool]:
+    """Tell whether an object in braces reads values, and whether it calls or sets something as well."""
+    reads = calls = False
+    waiting: list[Expression] = [expression]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Object):
+            waiting.extend(field.value or Name(field.key, field.key_span) for field in each.fields)
+        elif is_reference(ev, each, context):
+            reads = True
+        else:
+            calls = True
+    return reads, calls
 
 
 def is_choice(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
