@@ -19,10 +19,10 @@ from instrc.python_types import attribute
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
+from instrc.runtime.engine_run import EngineRun
 from instrc.runtime.events import Sink
 from instrc.runtime.handle import Run, run_to_end
 from instrc.runtime.interpreter import versions
-from instrc.runtime.kept import KeptRun
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.questions import People
@@ -125,7 +125,7 @@ async def run_async(
         return await LiveRun(made.plan, versions.begin(made.plan, made.inputs), effects, people).resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
-    return KeptRun(host, await host.start(made))
+    return EngineRun(host, await host.start(made))
 
 
 @takes_plain_values
@@ -198,7 +198,7 @@ async def find_run_async(
     own = _own_equipment(model, activities, checks)
     if report.outcome is None and (own.words or people is not None or watch is not None):
         host.take(id, Here(own, people, watch))
-    return KeptRun(host, report)
+    return EngineRun(host, report)
 
 
 def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:

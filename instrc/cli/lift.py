@@ -35,7 +35,7 @@ def command(
     (JSON, JSON Lines, server-sent events).
     Calls that open models wrote into their text are found for targets whose servers do not parse them.
 
-    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `mended` lists what was repaired
+    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `repairs` lists what was repaired
     (`instrc explain invalid-answer`).
     """
     one_stdin(answer, way_back)

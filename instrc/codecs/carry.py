@@ -18,7 +18,7 @@ _IN_PLACE_ONE = ("if", "then", "else", "not")
 
 
 class Carrier:
-    """Rename the keys of a value, and mend the case of its strings, by the schemas that apply to it."""
+    """Rename the keys of a value, and repair the case of its strings, by the schemas that apply to it."""
 
     def __init__(
         self,

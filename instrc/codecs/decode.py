@@ -37,7 +37,7 @@ class Decoder:
     """The codecs of one map, one way: from an answer."""
 
     def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
-        """`fold` mends the case of listed strings where a codec allows it; `texts` reads text where a container should stand."""
+        """`fold` repairs the case of listed strings where a codec allows it; `texts` reads text in place of a container."""
         codecs = codecs_of(record)
         self.codec: Codec = codecs.root
         self._codecs = codecs.named
@@ -170,12 +170,12 @@ class Decoder:
 
     def _value(self, codec: ValuesCodec, value: Json) -> Json:
         sought = freeze(value)
-        for sent, meant in codec.values:
+        for sent, original in codec.values:
             if freeze(sent) == sought:
-                return meant
+                return original
         if self._fold and isinstance(value, str):
             near = folded(value, [sent for sent, _ in codec.values if isinstance(sent, str)])
-            return next((meant for sent, meant in codec.values if sent == near), value)
+            return next((original for sent, original in codec.values if sent == near), value)
         return value
 
     def _union(self, codec: UnionCodec, value: Json, level: int) -> Json:

@@ -81,7 +81,7 @@ class Transcoder(Decoder):
                 return _to_text(codec, value)
             case ValuesCodec():
                 sought = freeze(value)
-                return next((sent for sent, meant in codec.values if freeze(meant) == sought), value)
+                return next((sent for sent, original in codec.values if freeze(original) == sought), value)
             case UnionCodec() | ChoiceCodec():
                 return self._alternative(codec, value, level)
             case BoxCodec(key, held, tag):

@@ -131,7 +131,7 @@ def _build_codec(codec: JsonObject, done: dict[int, Codec]) -> Codec:
             return TextCodec(None if kinds is None else _names_in(kinds, "kinds"), bool(codec.get("null")))
         case "values":
             pairs = [as_array(pair) for pair in as_array(codec["values"])]
-            return ValuesCodec(tuple((sent, meant) for sent, meant in pairs), bool(codec.get("fold")))
+            return ValuesCodec(tuple((sent, original) for sent, original in pairs), bool(codec.get("fold")))
         case "union":
             return UnionCodec(tuple(Alternative(entry["when"], at(entry, "codec")) for entry in _objects(codec["of"])))
         case "choice":

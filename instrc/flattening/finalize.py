@@ -23,15 +23,15 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
             continue
         from instrc.flattening.residual import ResidualAllOf  # few schemas keep anything apart
 
-        residue = ResidualAllOf(
+        residual = ResidualAllOf(
             out, keyword, others, unseen_properties=not todo.watched_properties, unseen_items=not todo.watched_items
         )
-        residue.reduce()
-        if residue.impossible:
-            return Finalized(False, residue.words)  # noqa: FBT003  -- the schema
-        residue.write(apart)
-        made += residue.made
-        always += residue.further
+        residual.reduce()
+        if residual.impossible:
+            return Finalized(False, residual.words)  # noqa: FBT003  -- the schema
+        residual.write(apart)
+        made += residual.made
+        always += residual.further
     schema = _with_rest(out, [*apart, *always, *todo.units])
     return Finalized(schema, (), tuple(made), bool(made or always))
 

@@ -6,8 +6,8 @@ from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.placing import Placing
 from instrc.jsonvalue import equal
 from instrc.schema.laws import (
-    both_bounds,
     has_type,
+    redundant_bound,
     types_of,
 )
 from instrc.schema.ranges import empty_range
@@ -40,7 +40,7 @@ class Reconciling(Placing):
                     out["enum"] = values
         for inclusive, exclusive in _BOUNDS:
             if exclusive in out and inclusive in out:
-                redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
+                redundant = redundant_bound(out[inclusive], out[exclusive], upper=inclusive == "maximum")
                 if redundant is not None:
                     del out[inclusive if redundant == "inclusive" else exclusive]
         if names is not None and (bounds := empty_range(out)):

@@ -186,16 +186,16 @@ class ResidualAllOf:
 
     def _intersect_conditions(self, one: Group, other: Group) -> Group:
         """Return a condition with what two of the same `if` decide."""
-        both = {"if": one["if"]}
+        intersection = {"if": one["if"]}
         for word in ("then", "else"):
             decided = [group[word] for group in (one, other) if word in group]
             if len(decided) > 1:
                 made: Group = {"allOf": decided}
-                both[word] = made
+                intersection[word] = made
                 self.made.append(made)
             elif decided:
-                both[word] = decided[0]
-        return both
+                intersection[word] = decided[0]
+        return intersection
 
     def contains(self) -> None:
         """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
@@ -228,13 +228,13 @@ class ResidualAllOf:
         sizes: Group = {"minItems": group.get("minContains", 1)}
         if "maxContains" in group:
             sizes["maxItems"] = group["maxContains"]
-        both: Group = {}
+        intersection: Group = {}
         for word, size in sizes.items():
             joined = LAWS[word](self.out[word], size) if word in self.out else size
             if isinstance(joined, Verdict):
                 return False
-            both[word] = joined
-        self.out.update(both)
+            intersection[word] = joined
+        self.out.update(intersection)
         return True
 
 
@@ -277,9 +277,9 @@ def _contains_more(one: Group, other: Group) -> bool:
 
 def _stricter(one: Group, other: Group) -> Group:
     """Return a group with the bounds of two that contain the same."""
-    both = dict(one)
+    intersection = dict(one)
     if "minContains" in one or "minContains" in other:
-        both["minContains"] = max(_least(one), _least(other))
+        intersection["minContains"] = max(_least(one), _least(other))
     if "maxContains" in one or "maxContains" in other:
-        both["maxContains"] = min(_most(one), _most(other))
-    return both
+        intersection["maxContains"] = min(_most(one), _most(other))
+    return intersection

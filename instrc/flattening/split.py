@@ -36,7 +36,7 @@ def split(answer: Json, schema: Json = None) -> Split:
     found = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)
     box: list[Json] = [None]
-    stack = [_Place(answer, None, [root] if root is not None else None, box, 0)]
+    stack = [_Waiting(answer, None, [root] if root is not None else None, box, 0)]
     while stack:
         here = stack.pop()
         value = here.value
@@ -52,14 +52,14 @@ def split(answer: Json, schema: Json = None) -> Split:
                     continue
                 out[key] = item
                 if item.__class__ is dict or item.__class__ is list:
-                    below.append(_Place(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
+                    below.append(_Waiting(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
             stack.extend(reversed(below))
         elif value.__class__ is list:
             items = value.copy()
             made = items
             seen = None if here.schemas is None else _applicable(here.schemas, schema)
             stack.extend(
-                _Place(
+                _Waiting(
                     item,
                     (here.path, str(index)),
                     None if seen is None else seen.for_index(index),
@@ -112,7 +112,7 @@ def _path_as_text(steps: _Steps) -> str:
     return ".".join(reversed(words))
 
 
-class _Place(NamedTuple):
+class _Waiting(NamedTuple):
     """A value still to be divided: where it goes, and the schemas that may apply to it (`None` if there are none to go by)."""
 
     value: Json

@@ -22,7 +22,7 @@ class Comment(Struct, frozen=True, gc=False):
     blank: bool = False
 
 
-class Surroundings(Struct, gc=False):
+class WordComments(Struct, gc=False):
     """What belongs to one word: comments above and directly before it, and at the end of its line."""
 
     lead: tuple[Comment, ...] = ()
@@ -31,22 +31,22 @@ class Surroundings(Struct, gc=False):
     trail: tuple[Comment, ...] = ()
 
 
-def surroundings(tree: Tree) -> tuple[dict[int, Surroundings], tuple[Comment, ...]]:
+def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
     """Return what belongs to each word by its offset, and the comments behind the last line of the program."""
-    found: dict[int, Surroundings] = {}
+    found: dict[int, WordComments] = {}
     last: Leaf | None = None
-    before = Surroundings()
+    before = WordComments()
     for leaf in tree.leaves():
-        found[leaf.start] = here = Surroundings()
+        found[leaf.start] = here = WordComments()
         if leaf.before:
             _share(leaf.before, last, leaf, before, here)
         last, before = leaf, here
-    end = Surroundings()
+    end = WordComments()
     _share(tree.behind, last, None, before, end)
     return found, end.lead
 
 
-def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: Surroundings, here: Surroundings) -> None:
+def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:
     """Give the comments between two words to the one or the other."""
     if len(gap) == 1 and gap[0].kind == "space":  # as between most
         here.blank = _line_ends(gap[0].text) > 1

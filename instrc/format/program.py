@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from instrc.collector import paused_collector
 from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
-from instrc.format.comments import Comment, Surroundings, surroundings
+from instrc.format.comments import Comment, WordComments, comments_of_words
 from instrc.format.lists import Item, bracketed, line_end, lines_above
 from instrc.format.page import Doc, Group, Line, Nest, layout
 from instrc.format.parts import Made, comments_beside, without_brackets
@@ -41,7 +41,7 @@ def format_program(source: Source) -> str:
 
 def format_tree(tree: Tree) -> str:
     """Return the canonical text of a program's tree."""
-    around, end = surroundings(tree)
+    around, end = comments_of_words(tree)
     layouter = _Layouter(around, end)
     return layout(tree.fold(layouter.phrase, layouter.leaf).item.doc)
 
@@ -49,7 +49,7 @@ def format_tree(tree: Tree) -> str:
 class _Layouter:
     """Lays out a tree from its leaves upwards."""
 
-    def __init__(self, around: dict[int, Surroundings], end: tuple[Comment, ...]) -> None:
+    def __init__(self, around: dict[int, WordComments], end: tuple[Comment, ...]) -> None:
         self.around = around
         self.end = end
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.importers.functions import Form, functions
+from instrc.importers.functions import ListFormat, functions
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
 
-FORM = Form(kept={"input_examples": "examples"})
+FORMAT = ListFormat(keywords={"input_examples": "examples"})
 
 
 def tools(given: Given) -> Iterator[Tool]:
     """Yield the tools with an input schema; tools that Anthropic runs itself are noted."""
-    return functions(given, FORM)
+    return functions(given, FORMAT)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.importers.functions import Form, functions
+from instrc.importers.functions import ListFormat, functions
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
 from instrc.schema.normalize import Rules
 
-FORM = Form(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"}))
+FORMAT = ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"}))
 
 
 def tools(given: Given) -> Iterator[Tool]:
     """Yield the functions of a data set, those of all its entries."""
-    return functions(given, FORM)
+    return functions(given, FORMAT)

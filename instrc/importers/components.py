@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from instrc.flattening.definitions import ascii_name
 from instrc.importers.directions import READ, Marks
 from instrc.importers.given import File, Given
-from instrc.importers.mend import DISCRIMINATOR, repaired
-from instrc.importers.references import settle_references
+from instrc.importers.normalizing import DISCRIMINATOR, sound
+from instrc.importers.references import localize_references
 from instrc.jsonvalue import Json, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
@@ -47,11 +47,11 @@ class Components:
         return None, path
 
     def schema(self, raw: Json, path: Path) -> Json:
-        """Return a mended schema; what it refers to becomes a definition."""
-        schema = repaired(raw, path, self.given, self._rules)
+        """Return a normalized schema; what it refers to becomes a definition."""
+        schema = sound(raw, path, self.given, self._rules)
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
-            self.definitions[name] = repaired(definition, place, self.given, self._rules)
+            self.definitions[name] = sound(definition, place, self.given, self._rules)
         return schema
 
     def spelt_out(self, schema: Json, path: Path) -> Json:
@@ -83,11 +83,11 @@ class Components:
         return {name: marks.without(each) for name, each in schemas.items()}
 
     def whole(self, raw: Json, path: Path) -> Json:
-        """Return a mended schema with its definitions."""
+        """Return a normalized schema with its definitions."""
         schema = self.directed({"": self.spelt_out(self.schema(raw, path), path)})[""]
         if schema.__class__ is dict and self.definitions:
             schema = {**schema, "$defs": self.definitions}
-        settle_references(schema, path, self.given)
+        localize_references(schema, path, self.given)
         return schema
 
     def _refer(self, reference: str, path: Path) -> str | None:

@@ -1,7 +1,7 @@
 """Find the functions in a list of tools, in whatever wrapping it stands, and read each.
 
 Kinds differ in the words they use; the ways in which the lists are wrapped in practice do not.
-So a `Form` is data, and every kind also understands the words of the others.
+So a `ListFormat` is data, and every kind also understands the words of the others.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from instrc.importers.given import Given
-from instrc.importers.mend import DISCRIMINATOR, repaired
-from instrc.importers.references import settle_references
+from instrc.importers.normalizing import DISCRIMINATOR, sound
+from instrc.importers.references import localize_references
 from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
@@ -58,19 +58,19 @@ _OF_A_FUNCTION = frozenset({*_NAMES, *_RESULTS, "title", "description", "strict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class ListFormat:
     """How a kind of source writes functions."""
 
     rules: Rules = field(default_factory=Rules)
     silent: frozenset[str] = frozenset({"type", "strict"})
     """Members that say nothing about the tool itself."""
-    kept: dict[str, str] = field(default_factory=dict)
+    keywords: dict[str, str] = field(default_factory=dict)
     """Members that become a keyword of the schema."""
     holders: frozenset[str] = frozenset()
     """Members that may stand beside a list of tools without a word: the rest of a request, or of a data set."""
 
 
-def functions(given: Given, form: Form) -> Iterator[Tool]:
+def functions(given: Given, kind: ListFormat) -> Iterator[Tool]:
     """Yield the tools in what was given, in order; what is none is noted."""
     stack: list[tuple[Json, Path, int]] = [(given.value, (), 0)]
     while stack:
@@ -88,7 +88,7 @@ def functions(given: Given, form: Form) -> Iterator[Tool]:
         elif value.__class__ is not dict:
             given.problems.append(NotATool(at=given.locate(path), reason=f"it is {value_in_words(value)}"))
         elif _is_function(value):
-            yield _function(value, path, given, form)
+            yield _function(value, path, given, kind)
         else:
             inside = [(value[key], (*path, key), level + 1) for key in (*_LISTS, *_ONE) if _leads_on(value, key)]
             if not inside:
@@ -131,7 +131,7 @@ def _not_one(value: dict[str, Json]) -> str:
     return "it has neither a name nor a schema" if value else "it is empty"
 
 
-def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> Tool:
+def _function(value: dict[str, Json], path: Path, given: Given, kind: ListFormat) -> Tool:
     read: set[str] = set()
 
     def first(keys: tuple[str, ...]) -> str | None:
@@ -158,13 +158,13 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
         if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:
             given.read_as((*path, "required"), "required", "a part of the parameters")
             raw = {**raw, "required": value["required"]}
-    schema = arguments(raw, schema_at, given, form.rules)
+    schema = arguments(raw, schema_at, given, kind.rules)
     title = value.get("title") if value.get("title").__class__ is str else None
     extras = {}
-    for key, keyword in form.kept.items():
+    for key, keyword in kind.keywords.items():
         if value.get(key) is not None:
             extras[keyword] = value[key]
-    read |= {"description", "title", *form.silent, *form.kept}
+    read |= {"description", "title", *kind.silent, *kind.keywords}
     for key, part in value.items():
         if key not in read and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
@@ -175,7 +175,7 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
         schema_at=schema_at,
         description=text_of(value.get("description"), (*path, "description"), given),
         title=title if isinstance(title, str) else None,
-        result=partial(normalize_schema, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
+        result=partial(normalize_schema, value[result_key], (*path, result_key), given, kind.rules) if result_key else None,
         extras=extras,
     )
 
@@ -185,7 +185,7 @@ def _has_properties(schema: Json) -> bool:
 
 
 def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
-    """Return the mended schema of a function's arguments; none at all are an object without properties."""
+    """Return the normalized schema of a function's arguments; none at all are an object without properties."""
     if raw is None or raw in ({}, [], ""):
         return {"type": "object", "properties": {}}
     if raw.__class__ is list and all(item.__class__ is dict and "name" in item for item in raw):
@@ -210,7 +210,7 @@ def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
                 raw = upgrade(raw)
             except CompileError as error:
                 given.problems.extend(error.problems)
-    schema = repaired(raw, path, given, rules)
+    schema = sound(raw, path, given, rules)
     definitions = schema.get("$defs") if schema.__class__ is dict else None
     schema = spell_out(
         schema,
@@ -218,7 +218,7 @@ def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
         {},
         lambda inner: given.left_out((*path, *inner), "discriminator", DISCRIMINATOR),
     )
-    settle_references(schema, path, given)
+    localize_references(schema, path, given)
     return schema
 
 

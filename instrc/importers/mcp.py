@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from instrc.importers.functions import Form, functions, normalize_schema
+from instrc.importers.functions import ListFormat, functions, normalize_schema
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json, at, pointer
 
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
-FORM = Form(
-    silent=frozenset({"type", "strict", "_meta", "icons"}), kept={"annotations": "x-annotations", "execution": "x-execution"}
+FORMAT = ListFormat(
+    silent=frozenset({"type", "strict", "_meta", "icons"}), keywords={"annotations": "x-annotations", "execution": "x-execution"}
 )
 
 
 def tools(given: Given) -> Iterator[Tool]:
     """Yield the tools of a server; one that was a vibe before is that vibe again."""
-    for tool in functions(given, FORM):
+    for tool in functions(given, FORMAT):
         yield _restored(at(given.value, pointer(tool.at)), tool, given)
 
 
@@ -34,4 +34,4 @@ def _restored(value: Json, tool: Tool, given: Given) -> Tool:
     if tool.name != names.get("sent"):
         return tool  # renamed since: the map is not about this tool any more
     path = (*tool.at, "_meta", MAP, "schema")
-    return replace(tool, name=name, schema=normalize_schema(schema, path, given, FORM.rules), schema_at=path)
+    return replace(tool, name=name, schema=normalize_schema(schema, path, given, FORMAT.rules), schema_at=path)

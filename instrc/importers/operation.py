@@ -15,7 +15,7 @@ from instrc.importers.calling import call_of
 from instrc.importers.components import Components
 from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
-from instrc.importers.references import settle_references
+from instrc.importers.references import localize_references
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_text
 from instrc.schema.members import listing, mapping
@@ -62,7 +62,7 @@ class Operation:
             schema["required"] = [*dict.fromkeys(self.required)]
         if self.components.definitions:
             schema["$defs"] = self.components.definitions
-        settle_references(schema, self.at, self.given)
+        localize_references(schema, self.at, self.given)
         identifier = self.operation.get("operationId")
         texts = [*(self.operation.get(key) or self.item.get(key) for key in ("summary", "description")), *self.texts]
         if self.operation.get("deprecated") is True:
@@ -223,18 +223,18 @@ class Operation:
         self.texts = [said.get("description"), schema.get("description")]
         self.extras |= {word: value for word, value in said.items() if word.startswith("x-")}
         required = schema.get("required") if schema.get("required").__class__ is list else []
-        mended = as_object(self.components.schema({**schema, "required": required}, path))
-        listed = mended.get("examples")
-        own_samples = listed if isinstance(listed, list) else self.samples(mended, path)
+        normal = as_object(self.components.schema({**schema, "required": required}, path))
+        listed = normal.get("examples")
+        own_samples = listed if isinstance(listed, list) else self.samples(normal, path)
         samples = [each for each in (*listing(said.get("examples")), *own_samples) if isinstance(each, dict)]
-        for name, own in as_object(mended["properties"]).items():
+        for name, own in as_object(normal["properties"]).items():
             if self.components.is_left(own):
                 continue
             part = own if own.__class__ is dict else {}
             shown = [each[name] for each in samples if name in each]
             if shown and part.keys().isdisjoint({"example", "examples"}):
                 part = {**part, "examples": shown}
-            self.add(name, part, "body", required=name in listing(mended.get("required")))
+            self.add(name, part, "body", required=name in listing(normal.get("required")))
 
     def _result(self) -> Callable[[], Json] | None:
         """Return what makes the schema of the first answer that is a success, definitions included."""

@@ -15,7 +15,7 @@ from instrc.schema.walk import Path, subschemas, walk
 _REFERENCES = ("$ref", "$dynamicRef")
 
 
-def settle_references(schema: Json, path: Path, given: Given) -> None:
+def localize_references(schema: Json, path: Path, given: Given) -> None:
     """Make each reference of a schema lead to a part of it, or take it out, in place: the schema is a copy of our own."""
     if schema.__class__ is not dict:
         return
@@ -28,15 +28,15 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
             reference = node.get("$ref")
             if isinstance(reference, str) and reference.startswith(identity):
                 node["$ref"] = reference.removeprefix(identity) or "#"
-    library = SchemaStore(nullable=True)
-    scope = library.add("aug:imported", schema)
+    store = SchemaStore(nullable=True)
+    scope = store.add("aug:imported", schema)
     targets: dict[int, dict[str, Json]] = {}
-    for step, node, within in library.walk(schema, scope):
+    for step, node, within in store.walk(schema, scope):
         for keyword in _REFERENCES:
             if node.get(keyword).__class__ is not str:
                 continue
             try:
-                target = library.target(keyword, node, within).node
+                target = store.target(keyword, node, within).node
             except CompileError as error:
                 outside = any(isinstance(problem, ForbiddenReference) for problem in error.problems)
                 reason = "nothing is fetched from elsewhere" if outside else "it leads nowhere"
@@ -77,7 +77,7 @@ def _open_circles(
 def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return a schema as a part of another, and the definitions it brings along under names that are not taken.
 
-    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `mend`, and changed in place.
+    `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `normalized`, and changed in place.
     """
     definitions = as_object(schema.pop("$defs", {}))
     names: dict[str, str] = {}

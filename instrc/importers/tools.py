@@ -14,7 +14,7 @@ from instrc.schema.walk import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool: its schemas are mended, all else is as it was written."""
+    """One tool: its schemas are normalized, all else is as it was written."""
 
     name: str | None
     at: Path

@@ -42,7 +42,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
 
     Where servers hand through what open models write, calls are found in the text as well.
-    A value that breaks its schema in a way that models are known for is repaired, and `Call.mended` says so:
+    A value that breaks its schema in a way that models are known for is repaired, and `Call.repairs` says so:
     a null for a property that may be left out, JSON written into a text, a listed word or a key in another case, one value in
     place of a list of one, a tool under another spelling of its name, text that is JSON but for slips (`instrc.lifting.slips`).
     Our own name for a key that is sent under another one is understood; beside the sent one it is left out.
@@ -172,8 +172,8 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call
         known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
         said = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
         return Call(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
-    mended = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
-    return Call(_name(one, record), read.value, read.violations, one.id, mended=mended, record=record)
+    repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
+    return Call(_name(one, record), read.value, read.violations, one.id, repairs=repairs, record=record)
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:

@@ -36,7 +36,7 @@ class Call:
     """The provider's id of the call, for the answer to it."""
     truncated: bool = False
     """Whether the arguments end before their JSON does."""
-    mended: tuple[Repair, ...] = ()
+    repairs: tuple[Repair, ...] = ()
     """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
     record: JsonObject | None = field(default=None, repr=False, compare=False)
     """The map of its tool; `None` if no tool is called so."""
@@ -95,7 +95,7 @@ class Call:
             "id": self.id,
             "value": self.value,
             "truncated": self.truncated,
-            "mended": [mend.to_json() for mend in self.mended],
+            "repairs": [repair.to_json() for repair in self.repairs],
             "invalid": [violation.to_json() for violation in self.violations],
         }
 

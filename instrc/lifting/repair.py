@@ -150,7 +150,7 @@ def _packed_places(arguments: Json) -> Iterator[Path]:
 
 
 def _names(codec: Codec) -> NamesCodec | None:
-    """Return the codec of names, which may mend the case of words too; `None` if a lowering rebuilt more than names."""
+    """Return the codec of names, which may repair the case of words too; `None` if a lowering rebuilt more than names."""
     while isinstance(codec, BoxCodec):
         codec = codec.codec
     return codec if isinstance(codec, NamesCodec) else None

@@ -185,5 +185,5 @@ def parse_text(text: Json) -> Json:
     try:
         return loads(text)
     except (ValueError, RecursionError):
-        meant = loose_json(text)
-        return text if meant is None else loads(meant)
+        repaired = loose_json(text)
+        return text if repaired is None else loads(repaired)

@@ -133,8 +133,8 @@ DECORATOR_TOKENS: Final = 20
 """Tokens between an `@` and what it decorates."""
 GUESSED_LINES: Final = 20
 """Lines whose beginnings are looked at to tell what a file is that is no program."""
-MENDED_MISTAKES: Final = 2_000
-"""Mistakes that are mended in one source."""
+RECOVERED_MISTAKES: Final = 2_000
+"""Mistakes that are repaired in one source."""
 LINE_DISTANCE: Final = 200
 """Characters before a word in which its line must have begun."""
 REPORTED_MISTAKES: Final = 100

@@ -12,7 +12,7 @@ from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, at, pointer
 from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
-from instrc.lint.process_reads import faults
+from instrc.lint.process_dataflow import faults
 from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem

@@ -114,16 +114,16 @@ def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
 
 def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
     """Find words that look only at values of types that do not get here."""
-    spoken = _KINDS.get(word)
+    kinds_of_word = _KINDS.get(word)
     if word == "format" and node.schema[word] in CHECKS:
-        spoken = frozenset({"string"})
-    if spoken is None or not kinds or not kinds.isdisjoint(spoken):
+        kinds_of_word = frozenset({"string"})
+    if kinds_of_word is None or not kinds or not kinds.isdisjoint(kinds_of_word):
         return None
     allowed, limit = _types(kinds), re.fullmatch(_LIMIT, word)
     instead = None
     if limit is not None and len(allowed) == 1 and allowed[0] in _LIMITED:
         instead = limit[1] + _LIMITED[allowed[0]]
-    return _Idle("type", _types(spoken), allowed, instead=None if instead in node.schema else instead)
+    return _Idle("type", _types(kinds_of_word), allowed, instead=None if instead in node.schema else instead)
 
 
 def _types(kinds: frozenset[str]) -> tuple[str, ...]:

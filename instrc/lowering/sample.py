@@ -178,8 +178,8 @@ def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], l
         yield from _swaps(value, referred(root, str(schema["$ref"])), root, path, level + 1)
     elif "anyOf" in schema:
         definitions = mapping(mapping(root).get("$defs"))
-        meant = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
-        yield from _swaps(value, next(meant, None), root, path, level + 1)
+        fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
+        yield from _swaps(value, next(fitting, None), root, path, level + 1)
     elif isinstance(value, dict):
         properties = mapping(schema.get("properties"))
         names = list(value)

@@ -78,10 +78,10 @@ def _path_schema(document: Document, offset: int, path: re.Match[str], knowledge
     """Return the schema of what stands before the last point."""
     way = re.findall(r"[$\w]+", path.group(2))
     text = document.source.text
-    mended = f"{text[:offset]}{'x' if text[offset - 1 : offset] in '. ' else ''}{text[offset:]}"  # a path has an end
+    completed = f"{text[:offset]}{'x' if text[offset - 1 : offset] in '. ' else ''}{text[offset:]}"  # a path has an end
     definition = document.index.scope(offset).find(path.group(1))
     if definition is None:  # what is not typed to its end can hide the block around it
-        document = Document(document.path, mended, document.encoding)
+        document = Document(document.path, completed, document.encoding)
         definition = document.index.scope(offset).find(path.group(1))
     return {} if definition is None else knowledge.along(definition, way, document.index)
 

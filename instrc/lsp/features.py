@@ -79,7 +79,7 @@ def _documents(server: Server) -> None:
         server.stop_waiting(path)
         server.session.drop(path)
         server.found.pop(path, None)
-        server.settled.pop(path, None)
+        server.shown_before.pop(path, None)
         server.with_slips.discard(path)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 

@@ -21,8 +21,8 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from instrc.lsp.diagnostics import diagnostics, uri_of
 from instrc.lsp.incoming import Incoming
+from instrc.lsp.last_diagnostics import LastDiagnostics
 from instrc.lsp.session import Document, Session
-from instrc.lsp.settled import Settled
 from instrc.problems.problem import Problem
 from instrc.version import __version__
 
@@ -55,7 +55,7 @@ class Server(LanguageServer):
         self.session: Session = Session()
         self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
         """The problems of each document that were published last, with its text."""
-        self.settled: dict[str, Settled] = {}
+        self.shown_before: dict[str, LastDiagnostics] = {}
         self.with_slips: set[str] = set()
         """Documents of which slips are shown."""
         self.waiting: dict[str, asyncio.Task[None]] = {}
@@ -110,10 +110,10 @@ class Server(LanguageServer):
         none: tuple[Problem, ...] = ()
         slips = self.safely(lambda: document.slips, none)
         self.stop_waiting(document.path)
-        settled = self.settled.pop(document.path, Settled(document.lines, ())).moved(document.lines)
-        self.settled[document.path] = settled
+        shown_before = self.shown_before.pop(document.path, LastDiagnostics(document.lines, ())).moved(document.lines)
+        self.shown_before[document.path] = shown_before
         if slips or document.path in self.with_slips:
-            self.publish(document, slips, settled.shown)
+            self.publish(document, slips, shown_before.shown)
         self.with_slips.discard(document.path)
         if slips:
             self.with_slips.add(document.path)
@@ -138,7 +138,9 @@ class Server(LanguageServer):
         if self.current(document):
             names = set() if document.is_vibe else {slip.name for slip in document.slips}
             lasting = tuple(problem for problem in problems if problem.name not in names)
-            self.settled[document.path] = Settled(document.lines, tuple(diagnostics(lasting, document, self.session)))
+            self.shown_before[document.path] = LastDiagnostics(
+                document.lines, tuple(diagnostics(lasting, document, self.session))
+            )
             self.publish(document, problems)
 
     def _checked(self, document: Document) -> tuple[Problem, ...]:

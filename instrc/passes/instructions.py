@@ -28,7 +28,7 @@ PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 Launch: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
 """Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
 
-Place: TypeAlias = Callable[[Problem], Problem]
+Relocate: TypeAlias = Callable[[Problem], Problem]
 """Finds a better place for a problem, if it knows one."""
 
 
@@ -192,7 +192,7 @@ class InstructionTable:
             self._inline[id(schema)] = schema, flat
         return flat
 
-    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Place = _as_it_is) -> Json:
+    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = _as_it_is) -> Json:
         """Compose a schema; what is wrong goes to the report, with the place `at` where nothing better is known.
 
         `place` may find a better one for a problem.

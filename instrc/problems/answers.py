@@ -14,7 +14,7 @@ class InvalidAnswer(Problem):
 
     Targets do not enforce every keyword, and some enforce none; so the answer is validated when it is lifted.
 
-    Mistakes that models often make are repaired, and `mended` in the output lists their places:
+    Mistakes that models often make are repaired, and `repairs` in the output lists their places:
 
     - `null` for an optional property that must not be null (`null-left-out`);
     - JSON written as a text where the schema excludes a text (`text-read`);
@@ -25,7 +25,7 @@ class InvalidAnswer(Problem):
     - text that is JSON except for single quotes, comments, commas before a closing bracket and the like (`loose-json`).
 
     Only invalid values are repaired, and only if fewer errors remain afterwards; everything else is this problem.
-    A key that is written twice in one object is listed in `mended` too (`repeated-key`): the last one counts.
+    A key that is written twice in one object is listed in `repairs` too (`repeated-key`): the last one counts.
 
     ```console
     $ instrc lift --map draft.map.json answer.json

@@ -112,7 +112,7 @@ class StrayCharacter(Problem):
     name: ClassVar[str] = "stray-character"
 
     in_string: bool = False
-    meant: str | None = None
+    instead: str | None = None
     """The sign that it looks like, as the full-width `，` looks like `,`."""
 
     @property
@@ -127,12 +127,12 @@ class StrayCharacter(Problem):
         """One short sentence: the way out."""
         if self.in_string:
             return f"write it as `\\u{ord(self.characters):04x}`"
-        return f"write `{self.meant}`" if self.meant else "remove it"
+        return f"write `{self.instead}`" if self.instead else "remove it"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, self.meant or "", safe=self.meant is not None) if not self.in_string else ()
+        return replacement(self.at, self.instead or "", safe=self.instead is not None) if not self.in_string else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

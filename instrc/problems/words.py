@@ -27,7 +27,7 @@ class BadName(Problem):
     name: ClassVar[str] = "bad-name"
 
     written: str
-    meant: str | None = None
+    instead: str | None = None
     """A valid name that is similar."""
 
     @property
@@ -38,14 +38,14 @@ class BadName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        if self.meant:
-            return f"write `{self.meant}`"
+        if self.instead:
+            return f"write `{self.instead}`"
         return "names consist of letters, digits and `_`, and do not begin with a digit"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, self.meant) if self.meant else ()
+        return replacement(self.at, self.instead) if self.instead else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +206,7 @@ class UnknownOperator(Problem):
     name: ClassVar[str] = "unknown-operator"
 
     text: str
-    meant: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     """Pieces of advice for this sign."""
     put: str = ""
     """The correct sign here, if there is one."""
@@ -219,7 +219,7 @@ class UnknownOperator(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "; ".join(self.meant) if self.meant else "join stages with `|`; pass values in the brackets of a call"
+        return "; ".join(self.advice) if self.advice else "join stages with `|`; pass values in the brackets of a call"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -241,7 +241,7 @@ class Arrow(Problem):
     name: ClassVar[str] = "arrow"
 
     text: str
-    meant: str
+    instead: str
     """The correct sign in this place."""
 
     @property
@@ -252,9 +252,9 @@ class Arrow(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write `{self.meant}`"
+        return f"write `{self.instead}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, self.meant)
+        return replacement(self.at, self.instead)

@@ -23,13 +23,13 @@ from instrc.runtime.engine import Equip, Keep, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, Status, chosen
-from instrc.runtime.run import Kept, LiveRun, questions_of
+from instrc.runtime.run import LiveRun, StoredRun, questions_of
 from instrc.runtime.traces import read_trace, written_to
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
-class Record(Kept):
+class Record(StoredRun):
     """What is kept of a run in its file."""
 
     run: str
@@ -73,7 +73,7 @@ class FolderEngine:
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
                 raise CompileError([problems.runs.RunExists(run=launch.run)])
             return await self._proceed(before)
-        kept: Record = {
+        saved: Record = {
             "run": launch.run,
             "name": launch.name,
             "began": time(),
@@ -86,13 +86,13 @@ class FolderEngine:
             "children": {},
             "cancelled": False,
         }
-        return await self._proceed(kept)
+        return await self._proceed(saved)
 
     async def runs(self) -> list[Report]:
         """Return all runs that are kept, the latest first."""
         if self.folder is None or not (self.folder / "runs").is_dir():
             return []
-        found = [_report(kept) for file in (self.folder / "runs").glob("*.json") if (kept := _read(file)) is not None]
+        found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
         return sorted(found, key=lambda report: -(report.began or 0))
 
     async def show(self, run: str) -> Report:
@@ -101,11 +101,11 @@ class FolderEngine:
 
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run and carry it on."""
-        kept = self._load(run)
-        if _overdue(kept):
-            await self._proceed(kept)
-        question = chosen(list(_report(kept).questions), step, run)
-        return await self._proceed(kept, lambda live: live.accept(question.id, data))
+        saved = self._load(run)
+        if _overdue(saved):
+            await self._proceed(saved)
+        question = chosen(list(_report(saved).questions), step, run)
+        return await self._proceed(saved, lambda live: live.accept(question.id, data))
 
     async def cancel(self, run: str) -> Report:
         """End a run."""
@@ -113,11 +113,11 @@ class FolderEngine:
             task.cancel()
             await asyncio.wait({task})
             await asyncio.sleep(0)  # whoever carried it on writes down that it has ended
-        kept = self._load(run)
-        if kept["state"]["outcome"] is None and not kept["cancelled"]:
-            kept["cancelled"], kept["ended"] = True, time()
-            self._save(kept)
-        return _report(kept)
+        saved = self._load(run)
+        if saved["state"]["outcome"] is None and not saved["cancelled"]:
+            saved["cancelled"], saved["ended"] = True, time()
+            self._save(saved)
+        return _report(saved)
 
     async def resume(self, run: str) -> Report:
         """Go on with a run."""
@@ -127,36 +127,38 @@ class FolderEngine:
         """Return what has happened in a run, in order."""
         return [] if self.folder is None else read_trace(self.folder, run)
 
-    async def _proceed(self, kept: Record, first: Callable[[LiveRun], None] | None = None) -> Report:
-        if kept["cancelled"]:
-            raise CompileError([problems.runs.NoSuchQuestion(run=kept["run"], step="", open=())])
-        if versions.outcome(kept["plan"], kept["state"]) is not None:
-            return _report(kept)
-        live = LiveRun(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
-        live.restore(kept)
+    async def _proceed(self, saved: Record, first: Callable[[LiveRun], None] | None = None) -> Report:
+        if saved["cancelled"]:
+            raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
+        if versions.outcome(saved["plan"], saved["state"]) is not None:
+            return _report(saved)
+        live = LiveRun(
+            saved["plan"], saved["state"], self.equip(saved["run"], saved["plan"], saved["how"], self._sink()), self.people
+        )
+        live.restore(saved)
         if first is not None:
             first(live)
-        self._keep(kept, live)
-        task = self._live[kept["run"]] = asyncio.ensure_future(live.resume_async())
+        self._keep(saved, live)
+        task = self._live[saved["run"]] = asyncio.ensure_future(live.resume_async())
         try:
             await asyncio.wait({task})
         finally:
             task.cancel()
-            del self._live[kept["run"]]
+            del self._live[saved["run"]]
         if task.cancelled():
-            kept["cancelled"], kept["ended"] = True, time()
+            saved["cancelled"], saved["ended"] = True, time()
         else:
             task.result()
-        self._keep(kept, live)
-        return _report(kept)
+        self._keep(saved, live)
+        return _report(saved)
 
-    def _keep(self, kept: Record, live: LiveRun) -> None:
-        now = live.kept()
-        kept["plan"], kept["state"], kept["due"] = now["plan"], now["state"], now["due"]
-        kept["later"], kept["children"] = now["later"], now["children"]
-        if live.outcome is not None and kept["ended"] is None:
-            kept["ended"] = time()
-        self._save(kept)
+    def _keep(self, saved: Record, live: LiveRun) -> None:
+        now = live.stored()
+        saved["plan"], saved["state"], saved["due"] = now["plan"], now["state"], now["due"]
+        saved["later"], saved["children"] = now["later"], now["children"]
+        if live.outcome is not None and saved["ended"] is None:
+            saved["ended"] = time()
+        self._save(saved)
 
     def _sink(self) -> Sink:
         traced = written_to(self.folder) if self.folder is not None and self.keep == "all" else None
@@ -170,20 +172,20 @@ class FolderEngine:
 
     def _load(self, run: str) -> Record:
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
-        kept = _read(file) if file is not None else None
-        if kept is None:
+        saved = _read(file) if file is not None else None
+        if saved is None:
             raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
-        return kept
+        return saved
 
-    def _save(self, kept: Record) -> None:
+    def _save(self, saved: Record) -> None:
         """Write the whole anew and put it in place at once."""
-        if self.folder is None or (self.keep == "open" and _report(kept).status != "waiting"):
+        if self.folder is None or (self.keep == "open" and _report(saved).status != "waiting"):
             return
         try:
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
-            file = self.folder / "runs" / f"{kept['run']}.json"
+            file = self.folder / "runs" / f"{saved['run']}.json"
             beside = file.with_suffix(f".{os.getpid()}.part")
-            beside.write_text(dumps(kept), encoding="utf-8")
+            beside.write_text(dumps(saved), encoding="utf-8")
             beside.replace(file)
         except OSError as error:
             with suppress(OSError, UnboundLocalError):
@@ -196,23 +198,23 @@ class FolderEngine:
 
 def _read(file: Path) -> Record | None:
     try:
-        kept = loads(read_whole(str(file)))
+        saved = loads(read_whole(str(file)))
     except (OSError, ValueError):
         return None
-    return cast("Record", kept) if isinstance(kept, dict) and "plan" in kept and "state" in kept else None
+    return cast("Record", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
 
 
-def _report(kept: Record) -> Report:
-    plan, state = kept["plan"], kept["state"]
+def _report(saved: Record) -> Report:
+    plan, state = saved["plan"], saved["state"]
     outcome = versions.outcome(plan, state)
-    questions = () if outcome is not None or kept["cancelled"] else tuple(questions_of(kept))
+    questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
     status: Status = (
-        outcome["status"] if outcome is not None else "cancelled" if kept["cancelled"] else "waiting" if questions else "running"
+        outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else "waiting" if questions else "running"
     )
     record = versions.record(plan, state)
-    return Report(kept["run"], kept["name"], status, outcome, questions, kept["began"], kept["ended"], kept["how"], record)
+    return Report(saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record)
 
 
-def _overdue(kept: Kept) -> bool:
+def _overdue(saved: StoredRun) -> bool:
     """Tell whether a timer may have ended since the run was written down."""
-    return any(at <= time() for at in kept["due"].values()) or any(_overdue(child) for child in kept["children"].values())
+    return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())

@@ -20,8 +20,8 @@ from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.questions import People, Question, Status, chosen, question_of
 
 
-class Kept(TypedDict):
-    """What is kept of a run that waits: plain JSON."""
+class StoredRun(TypedDict):
+    """What is stored of a run that waits: plain JSON."""
 
     plan: PinnedPlan
     state: State
@@ -29,7 +29,7 @@ class Kept(TypedDict):
     """When timers end."""
     later: list[str]
     """Commands that were begun and that somebody answers later."""
-    children: dict[str, Kept]
+    children: dict[str, StoredRun]
 
 
 class LiveRun(Run):
@@ -89,7 +89,7 @@ class LiveRun(Run):
         """What the run waits for."""
         if self.outcome is not None or self.cancelled:
             return []
-        return questions_of(self.kept())
+        return questions_of(self.stored())
 
     async def answer_async(self, step: str, data: Json) -> LiveRun:
         """Do what `answer` does, from code that is asynchronous."""
@@ -168,24 +168,24 @@ class LiveRun(Run):
         effects.model_retry, effects.others, effects.prices = above.model_retry, above.others, above.prices
         return LiveRun(plan, state, effects, self.people)
 
-    def kept(self) -> Kept:
+    def stored(self) -> StoredRun:
         """Return what the run needs to go on later: plain JSON."""
-        children = {name: child.kept() for name, child in self.children.items()}
+        children = {name: child.stored() for name, child in self.children.items()}
         return {"plan": self.plan, "state": self.state, "due": self.due, "later": sorted(self.later), "children": children}
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, stored: StoredRun) -> None:
         """Take in what was kept of the run."""
-        self.due, self.later = kept["due"], set(kept["later"])
-        for name, child in kept.get("children", {}).items():
+        self.due, self.later = stored["due"], set(stored["later"])
+        for name, child in stored.get("children", {}).items():
             self.children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])
             self.children[name].restore(child)
 
 
-def questions_of(kept: Kept) -> list[Question]:
+def questions_of(stored: StoredRun) -> list[Question]:
     """Return what a run waits for, with the processes that serve its activities."""
-    children, later = kept.get("children", {}), set(kept["later"])
+    children, later = stored.get("children", {}), set(stored["later"])
     found: list[Question] = []
-    for command in versions.pending(kept["plan"], kept["state"]):
+    for command in versions.pending(stored["plan"], stored["state"]):
         name = command["id"]
         if name in children:
             below = questions_of(children[name])

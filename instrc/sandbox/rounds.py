@@ -28,7 +28,7 @@ class CodeRuns:
         self._tools = tools
         self._limits = limits
         self._most = most
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._sandboxes: OrderedDict[str, _OpenSandbox] = OrderedDict()
         self._lock = Lock()
 
     def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> Step:
@@ -38,37 +38,37 @@ class CodeRuns:
         """
         known = repeatable(tuple(earlier))
         with self._lock:
-            kept = self._kept.pop(run, None)
-        if kept is None or not kept.fits(known, code, calls):
-            if kept is not None:
-                kept.close()
-            kept = _Kept(Sandbox(self._tools, self._limits, known))
+            open_one = self._sandboxes.pop(run, None)
+        if open_one is None or not open_one.fits(known, code, calls):
+            if open_one is not None:
+                open_one.close()
+            open_one = _OpenSandbox(Sandbox(self._tools, self._limits, known))
         try:
-            return kept.step(code, calls)
+            return open_one.step(code, calls)
         except BaseException:
-            kept.close()
+            open_one.close()
             raise
         finally:
-            self._keep(run, kept)
+            self._keep(run, open_one)
 
     def close(self) -> None:
         """End all processes."""
         with self._lock:
-            kept, self._kept = list(self._kept.values()), OrderedDict()
-        for each in kept:
+            open_one, self._sandboxes = list(self._sandboxes.values()), OrderedDict()
+        for each in open_one:
             each.close()
 
-    def _keep(self, run: str, kept: _Kept) -> None:
+    def _keep(self, run: str, open_one: _OpenSandbox) -> None:
         with self._lock:
-            replaced = self._kept.pop(run, None)
-            self._kept[run] = kept
-            over = [self._kept.popitem(last=False)[1] for _ in range(len(self._kept) - self._most)]
+            replaced = self._sandboxes.pop(run, None)
+            self._sandboxes[run] = open_one
+            over = [self._sandboxes.popitem(last=False)[1] for _ in range(len(self._sandboxes) - self._most)]
         for each in [replaced, *over]:
             if each is not None:
                 each.close()
 
 
-class _Kept:
+class _OpenSandbox:
     """A sandbox, and the round that is open in it."""
 
     def __init__(self, sandbox: Sandbox) -> None:

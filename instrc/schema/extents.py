@@ -32,7 +32,7 @@ class Extent(NamedTuple):
     high: float
     first: int = _ANY
 
-    def excludes(self, other: Extent) -> bool:
+    def disjoint(self, other: Extent) -> bool:
         """Tell whether no text satisfies two patterns."""
         return self.low > other.high or other.low > self.high or (min(self.low, other.low) > 0 and not self.first & other.first)
 

@@ -36,6 +36,6 @@ def impossible_texts(nodes: Sequence[tuple[Path, Json]]) -> Iterator[tuple[Path,
         if isinstance(own := node.get("pattern"), str) and own.startswith("/^"):  # nothing stands before the beginning of a text
             yield path, ("pattern",)
             continue
-        wrong = next(((one, other) for (one, first), (other, second) in pairs if first.excludes(second)), None)
+        wrong = next(((one, other) for (one, first), (other, second) in pairs if first.disjoint(second)), None)
         if wrong is not None:
             yield path, tuple(dict.fromkeys(wrong))

@@ -94,7 +94,7 @@ class Index:
             return
         home = self.main.root if self.main is not None else None  # it alone keeps its identity
         plain = 0
-        dirty_at: list[int] = []
+        needing: list[int] = []
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
         further: dict[int, list[int]] = {}  # further places above a schema that stands at several
         stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
@@ -105,7 +105,7 @@ class Index:
             if key in indexed:
                 self.aliased = True
                 if key in self.needs_flattening:
-                    dirty_at.append(above)
+                    needing.append(above)
                 else:
                     further.setdefault(key, []).append(above)
                 continue
@@ -115,15 +115,15 @@ class Index:
             if not _IDENTIFIERS.isdisjoint(node):
                 within = self._identify(node, within, is_root=above < 0 and node is within.root)
                 if node is not home:
-                    dirty_at.append(place)
+                    needing.append(place)
             if not FOLDED.isdisjoint(node) and (node.get("allOf").__class__ is list or not _REFERENCES.isdisjoint(node)):
                 self.to_fold = True
                 self.mixins = self.mixins or is_mixin(node.get("$ref"))
-                dirty_at.append(place)
+                needing.append(place)
             dialect = within.dialect
             old = dialect.old
             if old and modern(node, dialect) is not node:
-                dirty_at.append(place)
+                needing.append(place)
                 if within.holder is not None:  # words of another draft than the document's
                     self.to_fold = True
             if not _UNEVALUATED.isdisjoint(node):
@@ -135,7 +135,7 @@ class Index:
                     note_down(id(child))
                     plain += 1
         self.count += len(order) + plain
-        mark(self.needs_flattening, dirty_at, order, further)
+        mark(self.needs_flattening, needing, order, further)
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
         """Record the identifiers of a schema; return the resource that what is below it belongs to."""
@@ -164,9 +164,9 @@ class Index:
                 if fragment and year < 2019:
                     resource.anchors.setdefault(fragment, node)
         if resource is within and named is not None and not is_root:
-            spoken = dialect_of_uri(named)
-            if spoken is not None and spoken is not within.dialect and (spoken.old or within.dialect.year < LATEST.year):
-                resource = self.nested[id(node)] = within.in_dialect(spoken)
+            declared = dialect_of_uri(named)
+            if declared is not None and declared is not within.dialect and (declared.old or within.dialect.year < LATEST.year):
+                resource = self.nested[id(node)] = within.in_dialect(declared)
         year = resource.dialect.year
         if year >= 2019:
             anchor = node.get("$anchor")
@@ -182,15 +182,15 @@ class Index:
         return resource
 
 
-def mark(needs_flattening: set[int], dirty_at: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
+def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
     """Mark the schemas at some places, and all that hold them."""
-    while dirty_at:
-        place = dirty_at.pop()
+    while needing:
+        place = needing.pop()
         while place >= 0:
             key, above = order[place]
             if key in needs_flattening:
                 break
             needs_flattening.add(key)
             if key in further:
-                dirty_at += further[key]
+                needing += further[key]
             place = above

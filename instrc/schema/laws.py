@@ -197,8 +197,8 @@ def required(left: Json, right: Json) -> Json | Verdict:
     """Unite names in order of appearance."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
-    both = list(dict.fromkeys(_names(left) + _names(right)))
-    return left if both == left else both
+    names = list(dict.fromkeys(_names(left) + _names(right)))
+    return left if names == left else names
 
 
 def required_by_all(lists: list[Json]) -> Json | Verdict:
@@ -248,7 +248,7 @@ def least(values: list[Json]) -> Json | Verdict:
     return min(numbers) if len(numbers) == len(values) else NO_LAW
 
 
-def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:
+def redundant_bound(lower: Json, exclusive: Json, *, upper: bool) -> str | None:
     """Say which of an inclusive and an exclusive bound is redundant: `"inclusive"`, `"exclusive"`; `None` if malformed."""
     if not is_number(lower) or not is_number(exclusive):
         return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, words
 from instrc.syntax.tables import END
-from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View, first_on_line
+from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Repair, Slip, View, first_on_line
 
 _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
 _EQUAL = frozenset({"=", "==", "==="})
@@ -72,7 +72,7 @@ class _Head(NamedTuple):
     closed: bool
 
 
-def block_slip(view: View) -> Found:
+def block_slip(view: View) -> Slip:
     """See to the head of a block: its condition, its list, its words."""
     if view.before() == "ELSE" and view.text(view.token) == "if":
         at = view.source.span(view.read[-1].start, view.token.end)
@@ -137,7 +137,7 @@ def _to_braces(view: View) -> Repair:
     return GIVE_UP
 
 
-def _operator(view: View, head: _Head) -> Found:
+def _operator(view: View, head: _Head) -> Slip:
     """See to signs and words that compare, negate and join conditions elsewhere."""
     token = view.token
     text = view.text(token)
@@ -145,18 +145,18 @@ def _operator(view: View, head: _Head) -> Found:
     last = view.read[-1]
     negated = NEGATED["repeat" if head.kind == "UNTIL" else "when"]
     if text in _EQUAL and view.accepts("IS"):
-        return words.UnknownOperator(at=at, text=text, meant=("write `is`",), put="is"), Repair((view.one("IS"),), 1)
+        return words.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), Repair((view.one("IS"),), 1)
     if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
         at = view.source.span(token.start, view.following.end)
-        problem = words.UnknownOperator(at=at, text="||", meant=("write `or`",), put="or")
+        problem = words.UnknownOperator(at=at, text="||", advice=("write `or`",), put="or")
         return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
-        return words.UnknownOperator(at=view.span(last), text="not", meant=(negated,)), _to_braces(view)
+        return words.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), _to_braces(view)
     if text in {"<", ">"}:
-        return words.UnknownOperator(at=at, text=text, meant=(_comparison(view),)), _to_braces(view)
+        return words.UnknownOperator(at=at, text=text, advice=(_comparison(view),)), _to_braces(view)
     if text in _OPERATORS:
         advice = _joined(head) if _OPERATORS[text] == "and" else _unequal(view) or negated
-        return words.UnknownOperator(at=at, text=text, meant=(advice,)), _to_braces(view)
+        return words.UnknownOperator(at=at, text=text, advice=(advice,)), _to_braces(view)
     return None
 
 
@@ -187,7 +187,7 @@ def _comparison(view: View) -> str:
     return f"compare by a JSON Schema: `PATH @ {{ {keyword}: {shown} }}`"
 
 
-def _condition(view: View, head: _Head) -> Found:
+def _condition(view: View, head: _Head) -> Slip:
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
         return blocks.BadCondition(at=view.span(token), slip="list"), _to_braces(view)
@@ -208,7 +208,7 @@ def _condition(view: View, head: _Head) -> Found:
     return _incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
 
 
-def _each(view: View, head: _Head) -> Found:
+def _each(view: View, head: _Head) -> Slip:
     token = view.token
     if head.first and token.kind == "LPAR":
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), _to_braces(view)
@@ -226,7 +226,7 @@ def _each(view: View, head: _Head) -> Found:
     return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
 
 
-def _repeat(view: View, head: _Head) -> Found:
+def _repeat(view: View, head: _Head) -> Slip:
     token = view.token
     if not head.closed:
         if view.text(view.read[-1]) in {"until", "max", "while"} and view.read[-2].kind == "REPEAT":
@@ -240,7 +240,7 @@ def _repeat(view: View, head: _Head) -> Found:
     return None
 
 
-def _without_else(view: View, head: _Head) -> Found:
+def _without_else(view: View, head: _Head) -> Slip:
     token = view.token
     if not view.accepts("ELSE"):
         return None
@@ -251,7 +251,7 @@ def _without_else(view: View, head: _Head) -> Found:
     return problem, Repair((view.one("ELSE"),), 1) if put else GIVE_UP
 
 
-def _incomplete(view: View, word: str, missing: str, advice: str = "") -> Found:
+def _incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
     advice = advice or _WORDS.get((word, view.text(token)), "")

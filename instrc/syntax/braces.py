@@ -7,10 +7,10 @@ from instrc.problems import blocks, keywords, notation, words
 from instrc.syntax.blocks import NEGATED
 from instrc.syntax.spelling import is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, View, first_on_line
+from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Slip, View, first_on_line
 
 
-def stray_else(view: View) -> Found:
+def stray_else(view: View) -> Slip:
     """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
     if view.before() == "ELSE" and view.token.kind == "LPAR":
         return notation.UnexpectedText(
@@ -25,7 +25,7 @@ def stray_else(view: View) -> Found:
         return None
     if view.text(before) == "else":
         if (word := _negation(view, before)) is not None:
-            return words.UnknownOperator(at=view.span(word), text="not", meant=(NEGATED["repeat"],)), GIVE_UP
+            return words.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found
@@ -43,7 +43,7 @@ def _negation(view: View, otherwise: Token) -> Token | None:
     return next(found, None)
 
 
-def _line_of(view: View, opening: Token) -> Found:
+def _line_of(view: View, opening: Token) -> Slip:
     """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
     first = view.tokens.index(opening)
     while first and not first_on_line(view.source, view.tokens, first):
@@ -57,7 +57,7 @@ def _line_of(view: View, opening: Token) -> Found:
     return (words.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
 
 
-def inside_block(view: View) -> Found:
+def inside_block(view: View) -> Slip:
     """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
     token = view.token
     if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):

@@ -1,7 +1,7 @@
 """Text to tree: nothing of the source is left out.
 
 A program is recognised in one pass, the one of `instrc.syntax.parse`, here with all its signs.
-What is no program is read by the machine that also names mistakes: a statement in which something was mended or passed
+What is no program is read by the machine that also names mistakes: a statement in which something was repaired or passed
 over becomes a `broken` phrase of its words; the others are as the grammar has them.
 """
 
@@ -27,7 +27,7 @@ _TRIVIA = re.compile(
 _FLAT = frozenset({"arguments", "fields", "items", "stages", "shut", "bound", "valued", "sealed", "bounds", "stop"})
 """Rules of lists: what they cover stands in the phrase around them, one after the other."""
 
-_Found: TypeAlias = "Token | Node | list[Node] | None"
+_Parsed: TypeAlias = "Token | Node | list[Node] | None"
 """What a symbol has been reduced to: a word as the machine has it, a part of the tree, a list of them, nothing."""
 
 
@@ -77,7 +77,7 @@ class _Collector(Builder):
         """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
         return [self._action(rule) for rule in rules]
 
-    def _action(self, rule: Rule) -> Callable[[list[_Found], int, int], _Found] | None:
+    def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:
         named = getattr(Builder, rule.name, None) is not None
         if rule.length == 1 and not named:
             return None
@@ -90,25 +90,25 @@ class _Collector(Builder):
         name = rule.name
         return lambda values, start, end: Phrase(name, tuple(self._nodes(values)), start, end)
 
-    def _statement(self, values: list[_Found], _start: int, _end: int) -> None:
+    def _statement(self, values: list[_Parsed], _start: int, _end: int) -> None:
         kept = values[1]
         if isinstance(kept, Phrase | Leaf):
             self.kept.append(kept)
 
-    def _list(self, values: list[_Found], _start: int, _end: int) -> list[Node]:
+    def _list(self, values: list[_Parsed], _start: int, _end: int) -> list[Node]:
         first = values[0]
         if not isinstance(first, list):
             return self._nodes(values)
         first += self._nodes(values[1:])
         return first
 
-    def _either(self, values: list[_Found], start: int, end: int) -> Phrase:
+    def _either(self, values: list[_Parsed], start: int, end: int) -> Phrase:
         first = values[0]
         if isinstance(first, Phrase) and first.rule == "either":
             return Phrase("either", (*first.children, *self._nodes(values[1:])), start, end)
         return Phrase("either", tuple(self._nodes(values)), start, end)
 
-    def _nodes(self, values: list[_Found]) -> list[Node]:
+    def _nodes(self, values: list[_Parsed]) -> list[Node]:
         """Return what a rule holds, lists flat."""
         found: list[Node] = []
         for value in values:

@@ -6,10 +6,10 @@ from instrc.limits.programs import BRACKET_DISTANCE
 from instrc.problems import brackets, statements
 from instrc.problems.problem import Problem
 from instrc.syntax.tables import END
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, OPENING, SIGNS, Found, Repair, View, begins_statement
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, OPENING, SIGNS, Repair, Slip, View, begins_statement
 
 
-def early_end(view: View) -> Found:
+def early_end(view: View) -> Slip:
     """See to a statement that ends, or another that begins, where this one is not complete."""
     token = view.token
     begins = begins_statement(view.source, view.tokens, view.place) and view.following.kind != "COLON"
@@ -49,7 +49,7 @@ def _is_closed_later(view: View, level: int) -> bool:
     return False
 
 
-def closing_slip(view: View) -> Found:
+def closing_slip(view: View) -> Slip:
     """See to a closing bracket that closes nothing, or the wrong thing, or too early."""
     token = view.token
     if token.kind not in CLOSING:

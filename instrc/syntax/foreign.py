@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Found, Repair, View, first_on_line
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Repair, Slip, View, first_on_line
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
@@ -36,7 +36,7 @@ ELSE_IF = frozenset({"elif", "elsif", "elseif"})
 _FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatMap"})
 
 
-def foreign_statement(view: View) -> Found:
+def foreign_statement(view: View) -> Slip:
     """See to `def greet(prompt):` and its like: the first word of the line says it all."""
     first = view.place
     while first and not first_on_line(view.source, view.tokens, first):
@@ -59,7 +59,7 @@ def foreign_statement(view: View) -> Found:
     return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
 
 
-def foreign_sign(view: View) -> Found:
+def foreign_sign(view: View) -> Slip:
     """See to arrows, comparisons and operators that this notation does not have."""
     token = view.token
     text = view.text(token)
@@ -74,29 +74,29 @@ def foreign_sign(view: View) -> Found:
             if text == "=>" and _is_function(view):
                 return words.ForeignStatement(at=at, word=text), GIVE_UP
             if text == "->" and view.read and view.read[-1].end == token.start and view.accepts("DOT", view.following.kind):
-                return words.Arrow(at=at, text=text, meant="."), Repair((view.one("DOT"),), 1)
-            meant = next((kind for kind in order if view.accepts(kind)), None)
-            problem = words.Arrow(at=at, text=text, meant=SIGNS[meant or "VBAR"])
-            return problem, Repair((view.one(meant),), 1) if meant else GIVE_UP
+                return words.Arrow(at=at, text=text, instead="."), Repair((view.one("DOT"),), 1)
+            sign = next((kind for kind in order if view.accepts(kind)), None)
+            problem = words.Arrow(at=at, text=text, instead=SIGNS[sign or "VBAR"])
+            return problem, Repair((view.one(sign),), 1) if sign else GIVE_UP
         case "COMPARISON":
             if view.accepts("EQUAL") and text != "!=":
                 return statements.WrongEquals(at=at, text=text), Repair((view.one("EQUAL"),), 1)
             if view.accepts("COLON") and text == ":=":
                 return notation.EqualsForColon(at=at), Repair((view.one("COLON"),), 1)
-            return words.UnknownOperator(at=at, text=text, meant=("there are no comparisons",)), _separate(view)
+            return words.UnknownOperator(at=at, text=text, advice=("there are no comparisons",)), _separate(view)
         case "OPERATOR":
             put = "." if text == "?." else ""
             if advice := _beside_operator(view):
-                return words.UnknownOperator(at=at, text=text, meant=(advice,)), _separate(view)
-            return words.UnknownOperator(at=at, text=text, meant=_ADVICE.get(text, ()), put=put), _separate(view)
+                return words.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
+            return words.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
-            return words.UnknownOperator(at=at, text="$", meant=(quoted,), put=f'"{text}"'), Repair(
+            return words.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), Repair(
                 (view.one("STRING", text),), 1
             )
         case "METRIC":
             return words.UnknownOperator(
-                at=at, text="$", meant=("a name begins without it; it begins a metric in a path",)
+                at=at, text="$", advice=("a name begins without it; it begins a metric in a path",)
             ), GIVE_UP
     return None
 
@@ -146,7 +146,7 @@ def _is_function(view: View) -> bool:
     return any(token.kind == "NAME" and view.text(token) in names for token in behind)
 
 
-def index_slip(view: View) -> Found:
+def index_slip(view: View) -> Slip:
     """See to `people[0]` and `people.0`: no part of a value is picked by brackets or numbers."""
     token = view.token
     touching = bool(view.read) and view.read[-1].end == token.start

@@ -54,7 +54,7 @@ def name_habits(program: Program, report: Report) -> None:
     source = program.source
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
-    if report.failed:  # what was mended to be read on has no ends that one could go by
+    if report.failed:  # what was repaired to be read on has no ends that one could go by
         found = [problem for problem in found if not isinstance(problem, problems.habits.MissingSeparator)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
         report.problems[:] = inside_fences(report.problems, source)
@@ -237,7 +237,7 @@ def _word_at_end(value: Expression) -> Problem | None:
         case Name(text, span) if is_foreign(text):
             return problems.words.ForeignStatement(at=span, word=text)
         case Repeat(until=Condition((*_, Truth(Name("not", span)))), otherwise=None):
-            return problems.words.UnknownOperator(at=span, text="not", meant=(NEGATED["repeat"],))
+            return problems.words.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
         case _:
             return None
 

@@ -7,10 +7,10 @@ from instrc.naming import snake
 from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Found, Repair, View, begins_statement
+from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Repair, Slip, View, begins_statement
 
 
-def key_slip(view: View) -> Found:
+def key_slip(view: View) -> Slip:
     """See to a key in braces that something else than `:` follows, and to a value without one."""
     if not view.in_braces:
         return None

@@ -14,15 +14,15 @@ from instrc.syntax.view import (
     SIGNS,
     STARTS_VALUE,
     STATEMENT,
-    Found,
     Repair,
+    Slip,
     View,
     begins_statement,
     first_on_line,
 )
 
 
-def missing_behind(view: View) -> Found:
+def missing_behind(view: View) -> Slip:
     """Look for a sign or word before the token that announces something."""
     if not view.read:
         return None
@@ -30,9 +30,9 @@ def missing_behind(view: View) -> Found:
     at = view.span(last)
     dummy = Repair((view.one("NAME", "missing"),))
     if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
-        both = view.source.span(last.start, token.end)
+        span = view.source.span(last.start, token.end)
         advice = "write one `|` to lead to the next stage; in a condition write `or`"
-        return words.UnknownOperator(at=both, text="||", meant=(advice,), put="|"), Repair(drop=1)
+        return words.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), Repair(drop=1)
     keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
     if last.kind == "AT":
         described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
@@ -64,7 +64,7 @@ def missing_behind(view: View) -> Found:
     return None
 
 
-def _decorated(view: View) -> Found:
+def _decorated(view: View) -> Slip:
     """See to `@tool` on a line of its own before a function: the function is the mistake."""
     for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
@@ -76,7 +76,7 @@ def _decorated(view: View) -> Found:
 _DECORATED = frozenset({"def", "async", "class", "export", "function"})
 
 
-def _after_defining_word(view: View, last: Token) -> Found:
+def _after_defining_word(view: View, last: Token) -> Slip:
     """Tell in `const = A`, `tool;`, `input(x)` whether the word is used as a name or the name is missing."""
     word = view.text(last)
     token = view.token
@@ -89,7 +89,7 @@ def _after_defining_word(view: View, last: Token) -> Found:
     return statements.MissingName(at=view.span(last), word=word, parts=parts, quoted=quoted), GIVE_UP
 
 
-def _after_defined_name(view: View, last: Token) -> Found:
+def _after_defined_name(view: View, last: Token) -> Slip:
     """See to `const a: A`, `const a A`, `const f(x) = A`."""
     token = view.token
     word = view.text(last)

@@ -1,4 +1,4 @@
-"""Mistakes that people make, by what stands where: each has a name, a place and a way to be mended.
+"""Mistakes that people make, by what stands where: each has a name, a place and a way to be repaired.
 
 `diagnose` is asked about a token that no rule takes.  It looks first at what stands before (a `|`, a `:`, an `=` that
 waits for something), then at the token itself.
@@ -27,8 +27,8 @@ from instrc.syntax.view import (
     SIGNS,
     STARTS_VALUE,
     STATEMENT,
-    Found,
     Repair,
+    Slip,
     View,
     first_on_line,
 )
@@ -57,7 +57,7 @@ def diagnose(view: View) -> tuple[Problem, Repair]:
     return _unexpected(view), GIVE_UP
 
 
-def _keyword(view: View) -> Found:
+def _keyword(view: View) -> Slip:
     """See to a word of the language where a name or nothing is expected."""
     last = view.read[-1] if view.read else None
     if last and last.kind in KEYWORDS and view.before(2) in {"LPAR", "COMMA"} and view.open and not view.accepts("NAME"):
@@ -76,7 +76,7 @@ def _keyword(view: View) -> Found:
     return None
 
 
-def _value(view: View) -> Found:
+def _value(view: View) -> Slip:
     """See to a value directly after another."""
     token = view.token
     if token.kind not in STARTS_VALUE | {"AT"} or not view.open:

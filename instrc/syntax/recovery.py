@@ -1,8 +1,8 @@
-"""Read a source that is no program: name each mistake, mend it, and go on.
+"""Read a source that is no program: name each mistake, repair it, and go on.
 
 The automaton is the grammar's own.  Where it has no action for a token, `instrc.syntax.mistakes` names the mistake
-and says how to mend it: put tokens before it, in place of it, or give the statement up.
-Two mistakes in one place are one: the second is mended or passed over without a word.
+and says how to repair it: put tokens before it, in place of it, or give the statement up.
+Two mistakes in one place are one: the second is repaired or passed over without a word.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from instrc.limits.programs import (
     BRACKET_DISTANCE,
     BRACKET_LEVELS,
     LINE_DISTANCE,
-    MENDED_MISTAKES,
     PASSED_OVER,
+    RECOVERED_MISTAKES,
     REPORTED_MISTAKES,
 )
 from instrc.problems.keywords import KeywordAsName
@@ -48,7 +48,7 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 
 
 def _each_word_once(found: list[Problem]) -> Iterator[Problem]:
-    """Yield problems without the further uses of a word of the language as a name: to rename it mends them all."""
+    """Yield problems without the further uses of a word of the language as a name: to rename it repairs them all."""
     told: set[str] = set()
     for problem in found:
         if isinstance(problem, KeywordAsName):
@@ -64,7 +64,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
     `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
     """
-    scanner = Scanner(source, automaton, _rewind(builder, Kept(place=start)))
+    scanner = Scanner(source, automaton, _rewind(builder, Checkpoint(place=start)))
     machine = Machine(automaton, builder, scanner, recognise)
     machine.run()
     builder.comments.extend(scanner.comments)
@@ -74,10 +74,10 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
     builder.problems[:] = _each_word_once(builder.problems)
-    builder.hopeless = machine.repairs >= MENDED_MISTAKES
+    builder.hopeless = machine.repairs >= RECOVERED_MISTAKES
 
 
-class Kept(NamedTuple):
+class Checkpoint(NamedTuple):
     """What of a builder was there before the fast pass began, and where it began."""
 
     statements: int = 0
@@ -86,22 +86,24 @@ class Kept(NamedTuple):
     place: int = 0
 
 
-def _rewind(builder: Builder, kept: Kept) -> int:
+def _rewind(builder: Builder, before: Checkpoint) -> int:
     """Take back all that the fast pass has read behind the last statement with a clear end; return where that is."""
-    place = kept.place
-    while len(builder.statements) > kept.statements:
+    place = before.place
+    while len(builder.statements) > before.statements:
         border = _BORDER.match(builder.source.text, builder.statements[-1].span.end)
         if border:
             place = border.end()
             break
         builder.statements.pop()
-    builder.comments[kept.comments :] = [span for span in builder.comments[kept.comments :] if span.end <= place]
-    builder.problems[kept.problems :] = [each for each in builder.problems[kept.problems :] if each.at and each.at.end <= place]
+    builder.comments[before.comments :] = [span for span in builder.comments[before.comments :] if span.end <= place]
+    builder.problems[before.problems :] = [
+        each for each in builder.problems[before.problems :] if each.at and each.at.end <= place
+    ]
     return place
 
 
 class Machine:
-    """The automaton over a list of tokens that is mended while it is read."""
+    """The automaton over a list of tokens that is repaired while it is read."""
 
     def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise | None = None) -> None:
         self.automaton = automaton
@@ -113,7 +115,7 @@ class Machine:
         self.tokens: list[Token] = scanner.tokens
         self.index: int = 0
         """Of the token to read next."""
-        self.mended: list[Token] = []
+        self.put_back: list[Token] = []
         """Tokens to read before it."""
         self.debt: int = 0
         """Closing brackets that belong to a statement that was given up."""
@@ -127,14 +129,14 @@ class Machine:
 
     def run(self) -> None:
         """Read all tokens."""
-        while self.repairs < MENDED_MISTAKES and len(self.builder.problems) <= REPORTED_MISTAKES:
-            if self.mended:
-                token = self.mended[0]
+        while self.repairs < RECOVERED_MISTAKES and len(self.builder.problems) <= REPORTED_MISTAKES:
+            if self.put_back:
+                token = self.put_back[0]
                 if not self.stack.feed(token):
-                    self.mended.clear()
+                    self.put_back.clear()
                     self._give_up()
-                elif self.mended:
-                    del self.mended[0]
+                elif self.put_back:
+                    del self.put_back[0]
                 continue
             self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
@@ -154,14 +156,14 @@ class Machine:
                 self.since += 1
                 self.index += 1
             elif not self._split_uri(token):
-                self._mend(token)
+                self._repair(token)
 
     # ---- the fast pass
 
     def _hand_over(self, token: Token) -> bool:
         """Let the fast pass read on from a token that begins a statement; tell whether it has been tried.
 
-        It is tried once behind each mistake, where nothing that was mended can reach what follows.
+        It is tried once behind each mistake, where nothing that was repaired can reach what follows.
         """
         place = token.start
         if self.recognise is None:
@@ -175,11 +177,11 @@ class Machine:
         self._begin_anew()
         self.scanner.back_to(self.index, place)
         builder = self.builder
-        kept = Kept(len(builder.statements), len(builder.comments), len(builder.problems), place)
+        before = Checkpoint(len(builder.statements), len(builder.comments), len(builder.problems), place)
         if self.recognise(self.source, self.automaton, builder, place):
             self.scanner.done = True
         else:
-            self.scanner.position = _rewind(builder, kept)
+            self.scanner.position = _rewind(builder, before)
         return True
 
     def _begins_line(self, place: int) -> bool:
@@ -203,7 +205,7 @@ class Machine:
         self.tokens += [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1)]
         return True
 
-    def _mend(self, token: Token) -> None:
+    def _repair(self, token: Token) -> None:
         """Name the mistake that a token shows, and go on."""
         self.repairs += 1
         if self.debt and token.kind in CLOSING and not self.stack.open:
@@ -225,7 +227,7 @@ class Machine:
             return
         self.mended_at = self.index
         self.index += repair.drop
-        self.mended = list(repair.put)
+        self.put_back = list(repair.put)
         self.since = 0
         self.last = type(problem)
 

@@ -1,6 +1,6 @@
-"""Tokens of a source that is not well written: mistakes in characters and words get their names and are mended.
+"""Tokens of a source that is not well written: mistakes in characters and words get their names and are repaired.
 
-A mended token carries the value it was probably meant to have, so that what follows is read as if nothing had happened.
+A repaired token carries the value it was probably meant to have, so that what follows is read as if nothing had happened.
 Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar takes:
 what they were meant to be depends on where they stand.
 """
@@ -139,9 +139,9 @@ class Scanner:
             return self._path(start, path.end())
         if slip := _NAME_LIKE.match(self.text, end):
             written = self.text[start : slip.end()]
-            meant = written.replace("-", "_")
-            self.problems.append(BadName(at=self.source.span(start, slip.end()), written=written, meant=meant))
-            self._take("NAME", start, slip.end(), meant)
+            instead = written.replace("-", "_")
+            self.problems.append(BadName(at=self.source.span(start, slip.end()), written=written, instead=instead))
+            self._take("NAME", start, slip.end(), instead)
             return slip.end()
         self._take("NAME", start, end)
         return end
@@ -171,12 +171,12 @@ class Scanner:
         if number := _NUMBER_LIKE.match(self.text, start):
             return self._number(start, number.end())
         if letter in LOOKALIKES:
-            meant = LOOKALIKES[letter]
-            self.problems.append(StrayCharacter(at=at, meant=meant))
-            self._take(SIGN_KINDS[meant], start, start + 1)
+            instead = LOOKALIKES[letter]
+            self.problems.append(StrayCharacter(at=at, instead=instead))
+            self._take(SIGN_KINDS[instead], start, start + 1)
             return start + 1
         if letter in DASHES and self.text[start + 1 : start + 2].isdecimal() and not self._touches(start):
-            self.problems.append(StrayCharacter(at=at, meant="-"))
+            self.problems.append(StrayCharacter(at=at, instead="-"))
             return start + 1
         if letter in OPERATORS:
             self._take("OPERATOR", start, start + 1)

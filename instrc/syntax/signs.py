@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from instrc.problems import brackets, misplaced, notation, statements, words
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Found, Repair, View
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Repair, Slip, View
 
 
-def sign_slip(view: View) -> Found:
+def sign_slip(view: View) -> Slip:
     """See to a sign of the language in the wrong place."""
     token = view.token
     at = view.span(token)
@@ -69,7 +69,7 @@ def _arrow_behind(view: View) -> Token | None:
     return behind if view.tokens[index].kind == "RPAR" and view.text(behind) == "=>" else None
 
 
-def _colon(view: View) -> Found:
+def _colon(view: View) -> Slip:
     token = view.token
     at = view.span(token)
     last = view.read[-1] if view.read else None

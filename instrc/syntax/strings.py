@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from instrc.limits.programs import STRING_PREFIX
 from instrc.problems import habits, strings
-from instrc.syntax.view import GIVE_UP, Found, View
+from instrc.syntax.view import GIVE_UP, Slip, View
 
 
-def string_slip(view: View) -> Found:
+def string_slip(view: View) -> Slip:
     """Name and repair a string in brackets that touches a name or another string."""
     if not view.open or not view.read or view.read[-1].end != view.token.start:
         return None

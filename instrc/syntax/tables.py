@@ -21,7 +21,7 @@ from instrc import resources
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    class Kept(TypedDict):
+    class StoredTables(TypedDict):
         """The tables as they are kept in a file."""
 
         grammar: str
@@ -71,11 +71,11 @@ class Tables(Struct, frozen=True):
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
         table = self.states
-        kept = len(states)  # of the stack; what would lie above is in `above`
+        height = len(states)  # of the stack; what would lie above is in `above`
         above: list[int] = []
         for kind in kinds:
             while True:
-                state = above[-1] if above else states[kept - 1]
+                state = above[-1] if above else states[height - 1]
                 action = table[state].get(kind)
                 if action is None:
                     return kind == END and state == table[0][START]
@@ -83,9 +83,9 @@ class Tables(Struct, frozen=True):
                     above.append(action)
                     break
                 rule = self.rules[~action]
-                kept -= max(0, rule.length - len(above))
+                height -= max(0, rule.length - len(above))
                 del above[max(0, len(above) - rule.length) :]
-                above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
+                above.append(table[above[-1] if above else states[height - 1]][rule.origin])
         return True
 
 
@@ -93,10 +93,10 @@ class Tables(Struct, frozen=True):
 def tables() -> Tables:
     """Return the tables of the grammar."""
     grammar = resources.read("grammar", GRAMMAR)
-    return _prepared(_kept_tables(grammar) or build(grammar))
+    return _prepared(_stored_tables(grammar) or build(grammar))
 
 
-def build(grammar: str) -> Kept:
+def build(grammar: str) -> StoredTables:
     """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
     from lark import Lark  # slow to import, and rarely needed
     from lark.grammar import Rule as LarkRule
@@ -148,17 +148,17 @@ def build(grammar: str) -> Kept:
     }
 
 
-def _kept_tables(grammar: str) -> Kept | None:
+def _stored_tables(grammar: str) -> StoredTables | None:
     """Return the tables that are kept, if they are whole and of this very grammar."""
     try:
-        kept = orjson.loads(resources.read("grammar", TABLES))
-        fits = kept["grammar"] == grammar and all(kept[part] for part in ("skipped", "tokens", "rules", "states"))
+        stored = orjson.loads(resources.read("grammar", TABLES))
+        fits = stored["grammar"] == grammar and all(stored[part] for part in ("skipped", "tokens", "rules", "states"))
     except (OSError, ValueError, TypeError, LookupError):
         return None
-    return cast("Kept", kept) if fits else None
+    return cast("StoredTables", stored) if fits else None
 
 
-def _prepared(data: Kept) -> Tables:
+def _prepared(data: StoredTables) -> Tables:
     patterns = dict(data["tokens"])
     skipped = "|".join(data["skipped"])
     tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in data["tokens"])

@@ -29,11 +29,11 @@ class Repair(NamedTuple):
     drop: int = 0
 
 
-Found: TypeAlias = tuple[Problem, Repair] | None
+Slip: TypeAlias = tuple[Problem, Repair] | None
 """What a rule about mistakes returns: the mistake and how to go on, or nothing if it sees none."""
 
 GIVE_UP = Repair(drop=-1)
-"""No way to mend it: pass over the rest of the statement."""
+"""No way to repair it: pass over the rest of the statement."""
 
 
 class View(NamedTuple):

@@ -175,11 +175,11 @@ class Registry:
         from instrc.vibes.lock import digest_of, place_of  # needed where there is a lock only
 
         reference = uri.partition("#")[0]
-        meant = lock.entries_for(reference)
-        if not meant:
+        locked = lock.entries_for(reference)
+        if not locked:
             raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
         reason = "its vibe is not there"
-        for entry in meant:
+        for entry in locked:
             try:
                 vibe = self.peek(entry.address, at)
             except CompileError:

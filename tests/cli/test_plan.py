@@ -49,10 +49,10 @@ def test_several_records_become_a_line_each_and_mistakes_have_places(instrc: Ins
     assert lines[1]["plan"] is None
     assert "two.jsonl:2:" in done.err
     assert "[unknown-tool]" in done.err
-    mended = instrc("plan", "import", "two.jsonl", "--tools", "tools.json", "--repair")
-    assert mended.code == 0
-    assert "[repaired-plan]" in mended.err
-    (files / "plans.jsonl").write_text(mended.out)
+    repaired = instrc("plan", "import", "two.jsonl", "--tools", "tools.json", "--repair")
+    assert repaired.code == 0
+    assert "[repaired-plan]" in repaired.err
+    (files / "plans.jsonl").write_text(repaired.out)
     back = instrc("plan", "export", "plans.jsonl", "--tools", "tools.json")
     assert [json.loads(line)["id"] for line in back.out.splitlines()] == ["1", "2"]
 

@@ -170,8 +170,8 @@ def test_what_is_mended_is_less_wrong_and_told(arguments: Any) -> None:
         (call,) = lifted.calls
         again = lift({"name": "tool", "arguments": arguments}, record)
         assert again.calls[0].value == call.value
-        if call.mended:
-            assert all(mend.what in get_args(What) for mend in call.mended)
+        if call.repairs:
+            assert all(repair.what in get_args(What) for repair in call.repairs)
 
 
 def test_a_long_text_of_openings_is_read_in_time_that_grows_with_it() -> None:

@@ -91,7 +91,7 @@ def test_a_listed_word_in_another_case_is_repaired_on_every_target_with_its_plac
     lifted = lift({"mode": "FAST", "rows": ["a/B", "C", "c"]}, record)
     assert lifted.ok, lifted
     assert lifted.value == {"mode": "Fast", "rows": ["A/b", "C", "C"]}
-    assert {(mend.instance, mend.what) for mend in lifted.call.mended} == {
+    assert {(repair.instance, repair.what) for repair in lifted.call.repairs} == {
         (place, "case") for place in ("/mode", "/rows/0", "/rows/2")
     }
 
@@ -99,7 +99,7 @@ def test_a_listed_word_in_another_case_is_repaired_on_every_target_with_its_plac
 def test_a_word_that_two_listed_ones_are_like_is_not_repaired() -> None:
     lifted = lift({"mode": "FAST"}, lower(closed(mode={"enum": ["Fast", "fast"]}), "openai").map)
     assert lifted.status == "invalid"
-    assert lifted.call.mended == ()
+    assert lifted.call.repairs == ()
 
 
 def test_keys_that_are_written_twice_are_told() -> None:
@@ -107,8 +107,8 @@ def test_keys_that_are_written_twice_are_told() -> None:
     for answer in ('{"a": "x", "a": "y"}', {"function": {"name": "tool", "arguments": '{"a": "x", "a": "y"}'}}):
         lifted = lift(answer, record)
         assert lifted.value == {"a": "y"}
-        assert [mend.to_json() for mend in lifted.call.mended] == [{"instance": "", "what": "repeated-key", "key": "a"}]
-    assert lift('{"a": "x"}', record).call.mended == ()
+        assert [repair.to_json() for repair in lifted.call.repairs] == [{"instance": "", "what": "repeated-key", "key": "a"}]
+    assert lift('{"a": "x"}', record).call.repairs == ()
 
 
 def test_formats_are_checked_when_an_answer_is_lifted() -> None:

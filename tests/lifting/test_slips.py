@@ -52,7 +52,7 @@ def called(arguments: Any, name: str = "tool") -> Any:
 
 
 def told(lifted: Lifted) -> list[tuple[str, ...]]:
-    return [tuple(part for part in mend if part is not None) for mend in lifted.call.mended]
+    return [tuple(part for part in repair if part is not None) for repair in lifted.call.repairs]
 
 
 # Text that is nearly JSON
@@ -139,7 +139,7 @@ def test_a_text_is_a_text_where_one_is_asked_for() -> None:
     for text in ("{'a': 1}", "[1, 2,]", "// x"):
         record = lower({"type": "string"}, "ollama-output").map
         assert lift(text, record).value == text
-        assert not lift(text, record).call.mended
+        assert not lift(text, record).call.repairs
 
 
 values = st.recursive(
@@ -214,10 +214,10 @@ SLIPS: dict[str, tuple[Any, Any, list[tuple[str, ...]]]] = {
 @pytest.mark.parametrize("target", KEPT)
 @pytest.mark.parametrize("case", SLIPS)
 def test_a_known_slip_is_repaired_and_told_with_its_place(case: str, target: str) -> None:
-    wrong, right, mends = SLIPS[case]
+    wrong, right, repairs = SLIPS[case]
     lifted = lift(called({**OSLO, **wrong}), lower(TRIP, target).map)
     assert (lifted.status, lifted.value) == ("ok", {**OSLO, **right})
-    assert sorted(told(lifted)) == sorted(mends)
+    assert sorted(told(lifted)) == sorted(repairs)
 
 
 LEFT: dict[str, Any] = {
@@ -246,7 +246,7 @@ def test_what_leaves_a_doubt_stays_as_it_was_written_and_is_told(case: str) -> N
     lifted = lift(called({**OSLO, **LEFT[case]}), lower(TRIP, "anthropic").map)
     assert lifted.status == "invalid"
     assert lifted.value == {**OSLO, **LEFT[case]}
-    assert not lifted.call.mended
+    assert not lifted.call.repairs
     assert lifted.problems
 
 
@@ -258,14 +258,14 @@ def test_a_key_that_stands_there_already_is_not_overwritten() -> None:
 def test_other_keys_of_an_open_object_are_kept() -> None:
     schema = {"type": "object", "properties": {"maxItems": {"type": "integer"}}}
     lifted = lift(called({"max_items": 1}), lower(schema, "anthropic").map)
-    assert (lifted.value, lifted.call.mended) == ({"max_items": 1}, ())
+    assert (lifted.value, lifted.call.repairs) == ({"max_items": 1}, ())
 
 
 @pytest.mark.parametrize("entry", [{"name": "a", "value": "b"}, {}])
 def test_an_entry_of_an_open_object_is_not_the_object(entry: Any) -> None:
     schema = {"type": "object", "properties": {"labels": {"type": "object"}}}
     lifted = lift(called({"labels": [entry]}), lower(schema, "anthropic").map)
-    assert (lifted.status, lifted.value, lifted.call.mended) == ("invalid", {"labels": [entry]}, ())
+    assert (lifted.status, lifted.value, lifted.call.repairs) == ("invalid", {"labels": [entry]}, ())
 
 
 def test_slips_in_an_alternative_are_repaired() -> None:
@@ -290,17 +290,17 @@ DEEPER: list[tuple[Any, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize("target", ["openai", "anthropic", "gemini", "mistral", "ollama", "gigachat"])
-@pytest.mark.parametrize(("arguments", "mend"), DEEPER, ids=lambda case: dumps(case, indent=False)[:40])
-def test_arguments_one_level_too_deep_are_found(arguments: Any, mend: tuple[str, ...], target: str) -> None:
+@pytest.mark.parametrize(("arguments", "repair"), DEEPER, ids=lambda case: dumps(case, indent=False)[:40])
+def test_arguments_one_level_too_deep_are_found(arguments: Any, repair: tuple[str, ...], target: str) -> None:
     schema = {**TRIP, "properties": {key: TRIP["properties"][key] for key in ("city", "days")}}
     lifted = lift(called(dumps(arguments)), lower(schema, target, "tool").map)
-    assert (lifted.status, lifted.value, told(lifted)) == ("ok", OSLO, [mend])
+    assert (lifted.status, lifted.value, told(lifted)) == ("ok", OSLO, [repair])
 
 
 def test_a_property_of_that_name_is_no_wrapping() -> None:
     schema = {"type": "object", "properties": {"input": {"type": "object"}}, "required": ["input"]}
     lifted = lift(called({"input": {"input": {}}}), lower(schema, "anthropic").map)
-    assert (lifted.value, lifted.call.mended) == ({"input": {"input": {}}}, ())
+    assert (lifted.value, lifted.call.repairs) == ({"input": {"input": {}}}, ())
 
 
 # Names of tools
@@ -371,4 +371,4 @@ def test_a_call_without_arguments_may_say_so_in_any_way() -> None:
 )
 def test_nothing_is_read_as_written_where_the_tool_takes_it(schema: Any, text: str, value: Any) -> None:
     lifted = lift(called(text), lower(schema, "jsonschema").map)
-    assert (lifted.status, lifted.value, lifted.call.mended) == ("ok", value, ())
+    assert (lifted.status, lifted.value, lifted.call.repairs) == ("ok", value, ())

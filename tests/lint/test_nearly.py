@@ -20,12 +20,12 @@ def only_problem(folder: Path, text: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), [("solutoin", "`solution`"), ("inputs", "`input`"), ("answers", "begin your own part with `x-`")]
+    ("word", "expected"), [("solutoin", "`solution`"), ("inputs", "`input`"), ("answers", "begin your own part with `x-`")]
 )
-def test_a_part_of_a_record_that_nothing_reads_is_told(tmp_path: Path, word: str, meant: str) -> None:
+def test_a_part_of_a_record_that_nothing_reads_is_told(tmp_path: Path, word: str, expected: str) -> None:
     name, hint = only_problem(tmp_path, f'{{"schema": {PROPERTY % "{}"}, "{word}": {{"a": 1}}}}')
     assert name == "unknown-part"
-    assert meant in hint
+    assert expected in hint
 
 
 def test_a_record_with_words_about_itself_is_fine(tmp_path: Path) -> None:

@@ -191,9 +191,9 @@ RESOURCE: dict[str, tuple[Any, str, bool]] = {
 def test_each_oddity_has_a_name_or_a_listed_repair(nodes: Any, name: str, *, repaired: bool) -> None:
     found = instrc.import_plan({"task_nodes": nodes}, SMALL)
     assert name in {problem.name for problem in found.problems if problem.severity == "error"}
-    mended = instrc.import_plan({"task_nodes": nodes}, SMALL, repair=True)
-    assert (mended.plan is not None) == repaired
-    assert not repaired or name in {repair.mistake for repair in mended.repairs}
+    imported = instrc.import_plan({"task_nodes": nodes}, SMALL, repair=True)
+    assert (imported.plan is not None) == repaired
+    assert not repaired or name in {repair.mistake for repair in imported.repairs}
 
 
 def test_links_follow_the_arguments() -> None:
@@ -201,9 +201,9 @@ def test_links_follow_the_arguments() -> None:
     links = [{"source": "Draw-It", "target": "Say It"}]
     found = instrc.import_plan({"task_nodes": nodes, "task_links": links}, SMALL)
     assert [problem.name for problem in found.problems] == ["contradicting-links"] * 2
-    mended = instrc.import_plan({"task_nodes": nodes, "task_links": links}, SMALL, repair=True)
-    assert mended.plan is not None
-    assert instrc.export_plan(mended.plan, SMALL)["task_links"] == [{"source": "Say It", "target": "Draw-It"}]
+    imported = instrc.import_plan({"task_nodes": nodes, "task_links": links}, SMALL, repair=True)
+    assert imported.plan is not None
+    assert instrc.export_plan(imported.plan, SMALL)["task_links"] == [{"source": "Say It", "target": "Draw-It"}]
 
 
 def test_forward_references_and_tools_that_come_twice_are_fine() -> None:
@@ -296,9 +296,9 @@ TEMPORAL: dict[str, tuple[Any, Any, str, bool]] = {
 def test_each_oddity_by_name_has_a_name_or_a_listed_repair(nodes: Any, links: Any, name: str, *, repaired: bool) -> None:
     record = {"task_nodes": nodes, "task_links": links}
     assert name in {problem.name for problem in instrc.import_plan(record, DAILY).problems}
-    mended = instrc.import_plan(record, DAILY, repair=True)
-    assert (mended.plan is not None) == repaired
-    assert not repaired or name in {repair.mistake for repair in mended.repairs}
+    imported = instrc.import_plan(record, DAILY, repair=True)
+    assert (imported.plan is not None) == repaired
+    assert not repaired or name in {repair.mistake for repair in imported.repairs}
 
 
 def test_both_releases_and_answers_of_models_are_read_alike() -> None:
@@ -415,10 +415,10 @@ def test_a_plan_inside_a_text_has_a_name_and_is_read_if_wished(around: Any) -> N
     for record in ({"id": "1", "result": text}, text):
         found = instrc.import_plan(record, SMALL)
         assert [problem.name for problem in found.problems] == ["plan-in-text"]
-        mended = instrc.import_plan(record, SMALL, repair=True)
-        assert [repair.mistake for repair in mended.repairs] == ["plan-in-text"]
-        assert mended.plan == instrc.import_plan(json.loads(inner), SMALL).plan
-        assert instrc.import_plan(instrc.export_plan(mended.plan, SMALL, record), SMALL).plan == mended.plan
+        imported = instrc.import_plan(record, SMALL, repair=True)
+        assert [repair.mistake for repair in imported.repairs] == ["plan-in-text"]
+        assert imported.plan == instrc.import_plan(json.loads(inner), SMALL).plan
+        assert instrc.import_plan(instrc.export_plan(imported.plan, SMALL, record), SMALL).plan == imported.plan
         scores = instrc.score_plans([{"id": "1", "task_nodes": [SAID]}], [record], SMALL)
         assert scores.overall.unreadable == scores.overall.requests == (1 if isinstance(record, dict) else 0)
 

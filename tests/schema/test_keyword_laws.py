@@ -13,10 +13,10 @@ from instrc.schema.laws import (
     NO_LAW,
     UNSATISFIABLE,
     Keys,
-    both_bounds,
     description,
     has_type,
     is_number,
+    redundant_bound,
     types_of,
     unique,
 )
@@ -230,7 +230,7 @@ def test_booleans_are_no_numbers() -> None:
     ],
 )
 def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper: bool, redundant: str | None) -> None:
-    assert both_bounds(inclusive, exclusive, upper=upper) == redundant
+    assert redundant_bound(inclusive, exclusive, upper=upper) == redundant
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
             return RawCall(name, {}, call_id, nothing=dumps(value))
         return RawCall(name, value, call_id, repeated=repeated_keys(text))
     except (ValueError, RecursionError) as error:
-        if (meant := loose_json(text)) is not None:
-            return RawCall(name, loads(meant), call_id, repeated=repeated_keys(meant), loose=arguments)
+        if (repaired := loose_json(text)) is not None:
+            return RawCall(name, loads(repaired), call_id, repeated=repeated_keys(repaired), loose=arguments)
         return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
 
 

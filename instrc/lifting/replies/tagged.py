@@ -72,8 +72,8 @@ def json_calls(text: str) -> list[RawCall]:
     for value, ended in _values(text):
         if ended:
             found += _named_calls(value)
-        elif isinstance(value, str) and not found and (meant := loose_json(value)) is not None:
-            found += [replace(call, loose=value) for call in _named_calls(loads(meant))]
+        elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
+            found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
         elif isinstance(value, str) and ends_early(value):
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
             found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))

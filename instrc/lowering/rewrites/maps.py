@@ -52,7 +52,7 @@ class Undeclared(Struct, frozen=True, eq=False, gc=False):
         return True if self.rest is None else self.rest
 
 
-class Kept(NamedTuple):
+class KeywordMap(NamedTuple):
     """Undeclared properties in the keywords of JSON Schema."""
 
     body: JsonObject
@@ -104,7 +104,7 @@ def keep_map(
     list_variants: ListVariants,
     *,
     renamed: bool = False,
-) -> tuple[Kept, Progress]:
+) -> tuple[KeywordMap, Progress]:
     """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords
     patterns, rest = others.patterns, others.rest
@@ -136,14 +136,14 @@ def keep_map(
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
         names, _, progress = fit(named, context.deeper(), progress.derive(named, node), list_variants)
         if names is None:  # no name will do, so there is no property
-            return Kept({"additionalProperties": False}, None, said_of_each(node, lost)), progress
+            return KeywordMap({"additionalProperties": False}, None, said_of_each(node, lost)), progress
         body["propertyNames"] = names
     elif "propertyNames" in node:
         lost.append("propertyNames")
         progress = progress.lose(node, "propertyNames")
     if any(entry.codec is not None for entry in by):
-        return Kept(body, ObjectCodec({}, other=other, by=tuple(by)), said_of_each(node, lost)), progress
-    return Kept(body, None if other is None else ObjectCodec({}, other=other), said_of_each(node, lost)), progress
+        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), said_of_each(node, lost)), progress
+    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), said_of_each(node, lost)), progress
 
 
 def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:

@@ -126,7 +126,7 @@ def _closed(
 ) -> tuple[Variant | None, Progress]:
     """Add what is said of the properties that are not declared."""
     dialect, rest = context.dialect, others.rest
-    kept: maps.Kept | None = None
+    keyword_map: maps.KeywordMap | None = None
     more: _More | None = None
     if others.unsaid:
         if dialect.closed:
@@ -135,7 +135,7 @@ def _closed(
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
             renamed = any(found.member is not None and found.member.key is not None for found in properties)
-            kept, progress = maps.keep_map(node, others, context, progress, list_variants, renamed=renamed)
+            keyword_map, progress = maps.keep_map(node, others, context, progress, list_variants, renamed=renamed)
         else:
             more, progress = _list_of_more(node, names, properties, others, context, progress, list_variants)
     elif not dialect.closed:
@@ -144,7 +144,7 @@ def _closed(
     shut = not others.patterns and (rest is False or (rest is None and dialect.closed))
     if "minProperties" in node and shut and (bound(node, "minProperties") or 0) > len(properties):
         return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
-    return _whole(node, properties, kept, more, context, progress)
+    return _whole(node, properties, keyword_map, more, context, progress)
 
 
 class _More(Struct, frozen=True, gc=False):
@@ -182,7 +182,7 @@ def _list_of_more(
 def _whole(
     node: JsonObject,
     properties: Sequence[Property],
-    kept: maps.Kept | None,
+    keyword_map: maps.KeywordMap | None,
     more: _More | None,
     context: Context,
     progress: Progress,
@@ -192,8 +192,8 @@ def _whole(
     every = properties if more is None else [*properties, more.sent]
     declared: JsonObject = {found.sent: found.body for found in every}
     body: JsonObject = {"type": "object", "properties": declared}
-    if kept is not None:
-        body |= kept.body
+    if keyword_map is not None:
+        body |= keyword_map.body
     required: list[Json] = [found.sent for found in every if found.required]
     if required or dialect.every_required:
         body["required"] = required
@@ -203,16 +203,16 @@ def _whole(
         body["additionalProperties"] = False
     if "propertyOrdering" in dialect.keywords:
         body["propertyOrdering"] = list(declared)
-    notes: tuple[str, ...] = () if kept is None else kept.notes
+    notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
     if not _BESIDE.isdisjoint(node):
         body, lost, progress = counted(node, body, context, progress, more=more is not None)
         notes += said_of_each(node, lost)
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
-        undeclared = None if kept is None else kept.codec
+        undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
             told.append("propertyNames")
         notes, progress = notes + said_of_each(node, told), progress.lose_each(node, told)
-    codec = _codec(properties, None if kept is None else kept.codec, None if more is None else more.codec)
+    codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
     return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
 
 

@@ -37,12 +37,12 @@ def references(
     target = target if isinstance(target, dict) else {}
     key: Hashable = (ref, freeze(siblings)) if siblings else ref
     if siblings:
-        spoken: JsonObject = {name: value for name, value in target.items() if name not in SILENT}
-        progress = progress.derive(siblings, node).derive(spoken, target)
-        both, progress = intersected([spoken, siblings], progress)
-        if not isinstance(both, dict):
-            return list_variants(both, context, progress)
-        target = both
+        asserted: JsonObject = {name: value for name, value in target.items() if name not in SILENT}
+        progress = progress.derive(siblings, node).derive(asserted, target)
+        intersection, progress = intersected([asserted, siblings], progress)
+        if not isinstance(intersection, dict):
+            return list_variants(intersection, context, progress)
+        target = intersection
     if context.recursion == "refuse":
         place = place_of(context.root, progress.log, node, "$ref")
         raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])

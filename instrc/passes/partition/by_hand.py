@@ -6,11 +6,11 @@ from instrc import problems
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import Graph, Step
 from instrc.passes.bind.holding import numbers
-from instrc.passes.partition.pieces import ORDER, Node, Piece
+from instrc.passes.partition.nodes import ORDER, CutChunk, Node
 from instrc.problems.report import Report
 
 
-def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ...] | None:
+def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[CutChunk, ...] | None:
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
@@ -52,7 +52,7 @@ def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece,
             report.add(problems.steps.NothingToDo(at=context.span))
             return None
     return tuple(
-        Piece(executor, tuple(each), context.annotations)
+        CutChunk(executor, tuple(each), context.annotations)
         for executor, each, context in zip(executors, inside, contexts, strict=True)
     )
 

@@ -18,8 +18,8 @@ from instrc.passes.bind.holding import numbers
 from instrc.passes.partition.by_hand import cut_by_hand
 from instrc.passes.partition.deadlines import report_deadlines
 from instrc.passes.partition.members import report_members
+from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, Node
 from instrc.passes.partition.number import number_steps
-from instrc.passes.partition.pieces import BLOCK, ORDER, Node, Piece
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -44,7 +44,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
             report.add(_circle(units, needs))
             return None
         nodes[number] = _nodes(units, steps, order, needs, home)
-    pieces = {number: _cut_into_chunks(nodes[number]) for number in regions}
+    cut = {number: _cut_into_chunks(nodes[number]) for number in regions}
     if graph.contexts is None:
         root = _cut_into_chunks(nodes[ROOT])
     else:
@@ -52,7 +52,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
         if found is None:
             return None
         root = found
-    chunks, inside = _number_chunks(graph, root, pieces)
+    chunks, inside = _number_chunks(graph, root, cut)
     shape = _shape(graph, chunks)
     if shape != "process":
         report_members(graph, report)
@@ -62,43 +62,43 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
-def _cut_into_chunks(nodes: list[Node]) -> tuple[Piece, ...]:
+def _cut_into_chunks(nodes: list[Node]) -> tuple[CutChunk, ...]:
     """Cut nodes into the fewest chunks."""
     if len({node.executor for node in nodes}) == 1 and nodes[0].executor != BLOCK and not any(node.apart for node in nodes):
-        return (Piece(nodes[0].executor, tuple(nodes)),)
+        return (CutChunk(nodes[0].executor, tuple(nodes)),)
     apart = [node.apart for node in nodes]
     executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
     inside: list[list[Node]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
-    return tuple(Piece(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
+    return tuple(CutChunk(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
 
 
 def _number_chunks(
-    graph: Graph, root: tuple[Piece, ...], pieces: dict[int, tuple[Piece, ...]]
+    graph: Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
 ) -> tuple[tuple[Chunk, ...], dict[int, tuple[Chunk, ...]]]:
     """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
     counts: dict[str, int] = {}
-    made: dict[int, list[Chunk]] = {number: [] for number in (ROOT, *pieces)}
-    waiting: list[tuple[int, Piece, bool]] = [(ROOT, piece, False) for piece in reversed(root)]
+    made: dict[int, list[Chunk]] = {number: [] for number in (ROOT, *chunks)}
+    waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
     while waiting:
-        region, piece, otherwise = waiting.pop()
-        units = tuple(node.unit for node in piece.nodes)
-        content = graph.steps[units[0]].content if ORDER[piece.executor] == "block" and isinstance(units[0], int) else None
-        word: str = ORDER[piece.executor]
+        region, chunk, otherwise = waiting.pop()
+        units = tuple(node.unit for node in chunk.nodes)
+        content = graph.steps[units[0]].content if ORDER[chunk.executor] == "block" and isinstance(units[0], int) else None
+        word: str = ORDER[chunk.executor]
         if content is not None:
             word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
             inner = regions_of(content)
             if isinstance(content, Repeat):
                 inner = inner[1:] if otherwise else inner[:1]
                 if not otherwise and content.otherwise is not None:
-                    waiting.append((region, piece, True))
+                    waiting.append((region, chunk, True))
             for each in reversed(inner):
-                waiting.extend((each.number, below, False) for below in reversed(pieces[each.number]))
+                waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
-        answers = frozenset(node.unit for node in piece.nodes if node.answer and isinstance(node.unit, int))
-        made[region].append(Chunk(word, counts[word], units, answers, piece.annotations))  # type: ignore[arg-type]  # as above
+        answers = frozenset(node.unit for node in chunk.nodes if node.answer and isinstance(node.unit, int))
+        made[region].append(Chunk(word, counts[word], units, answers, chunk.annotations))  # type: ignore[arg-type]  # as above
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
 
@@ -154,7 +154,7 @@ def _all_needs(units: tuple[Unit, ...], steps: list[list[Step]], home: _Home) ->
 
 
 def _nodes(units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: _Home) -> list[Node]:
-    """Return the pieces to cut, each after those it reads."""
+    """Return the nodes to cut, each after those it reads."""
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[Node] = []

@@ -1,4 +1,4 @@
-"""The shortest sequence of executors in which a graph of pieces can be done.
+"""The shortest sequence of executors in which a graph of nodes can be done.
 
 Each chunk does all that can be done by its executor without a break; doing more can never make the rest longer.
 So a sequence of executors decides the cut, and the shortest one is looked for depth first,
@@ -80,7 +80,7 @@ def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]
 
 
 def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence for pieces of which some wait for blocks."""
+    """Return the sequence for nodes of which some wait for blocks."""
     search = _Search(executors, reads)
     if executors.count(BLOCK) > ORDERED_BLOCKS:
         return _blocks_at_once(search)

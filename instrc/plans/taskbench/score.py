@@ -77,17 +77,17 @@ class Score:
             for number, (_, _, right) in enumerate(request.counts):
                 self._missed[number] += right
             return
-        for count, (both, said, right) in zip(self._counts, request.counts, strict=True):
-            count[0] += both
+        for count, (matched, said, right) in zip(self._counts, request.counts, strict=True):
+            count[0] += matched
             count[1] += said + right
         self._ratios += request.ratio
 
     def values(self, *, with_unreadable: bool = False) -> dict[str, float]:
         """Return the scores by name."""
         made: dict[str, float] = {}
-        for name, (both, listed), missed in zip(METRICS, self._counts, self._missed, strict=False):
+        for name, (matched, listed), missed in zip(METRICS, self._counts, self._missed, strict=False):
             total = listed + (missed if with_unreadable else 0)
-            made[name] = 2 * both / total if total else 0.0
+            made[name] = 2 * matched / total if total else 0.0
         compared = self.requests if with_unreadable else self.requests - self.unreadable
         made["NED"] = 1 - self._ratios / compared if compared else 1.0
         return made

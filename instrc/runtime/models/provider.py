@@ -157,7 +157,7 @@ def address(variable: str) -> str | None:
 
 
 def _repairs(call: Call) -> tuple[str, ...]:
-    return tuple(str(mend.to_json()) for mend in call.mended)
+    return tuple(str(repair.to_json()) for repair in call.repairs)
 
 
 def _complaint(pointer: str, message: str) -> Complaint:

@@ -28,7 +28,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     """Those of them that cannot lie in the same chunk."""
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
+class CutChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int

@@ -1,4 +1,4 @@
-"""A run that an engine keeps, as a program holds it."""
+"""A run of an engine that stores runs, as a program holds it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import Question, Status
 
 
-class KeptRun(Run):
+class EngineRun(Run):
     """A run in a store or on a server: what is said of it is as of the last call."""
 
     def __init__(self, engine: Engine, report: Report) -> None:
@@ -47,17 +47,17 @@ class KeptRun(Run):
         """What has happened, in order, as far as it is noted on this machine."""
         return self.engine.trace(self.id)
 
-    async def answer_async(self, step: str, data: Json) -> KeptRun:
+    async def answer_async(self, step: str, data: Json) -> EngineRun:
         """Do what `answer` does, from code that is asynchronous."""
         self.report = await self.engine.answer(self.id, step, data)
         return self
 
-    async def resume_async(self) -> KeptRun:
+    async def resume_async(self) -> EngineRun:
         """Do what `resume` does, from code that is asynchronous."""
         self.report = await (self.engine.show if self._is_settled else self.engine.resume)(self.id)
         return self
 
-    async def cancel_async(self) -> KeptRun:
+    async def cancel_async(self) -> EngineRun:
         """Do what `cancel` does, from code that is asynchronous."""
         self.report = await self.engine.cancel(self.id)
         return self

@@ -22,16 +22,16 @@ _UNWANTED: dict[str, str] = {
 DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
-def mend(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
+def normalized(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
     found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
     tell(found.notes, given, plain_words=rules.plain_words)
     return found.schema
 
 
-def repaired(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
+def sound(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
-    found = made_sound(mend(schema, path, given, rules), path)
+    found = made_sound(normalized(schema, path, given, rules), path)
     tell(found.notes, given)
     return found.schema
 

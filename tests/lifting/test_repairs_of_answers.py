@@ -39,8 +39,8 @@ def test_null_for_what_may_be_left_out_and_may_not_be_null_is_left_out(target: s
     assert lifted.ok, lifted
     assert lifted.value in ({"to": "a"}, {"to": "a", "nothing": None})
     if target in KEPT:
-        assert [mend.what for mend in lifted.call.mended] == ["null-left-out"] * 4
-        assert {mend.instance for mend in lifted.call.mended} == {"/cc", "/$note", "/options", "/by"}
+        assert [repair.what for repair in lifted.call.repairs] == ["null-left-out"] * 4
+        assert {repair.instance for repair in lifted.call.repairs} == {"/cc", "/$note", "/options", "/by"}
         assert lifted.value["nothing"] is None, "null may stand here"
 
 
@@ -53,7 +53,7 @@ def test_null_is_left_out_at_every_depth_and_inside_of_unions(target: str) -> No
     lifted = lift(sent, record)
     assert lifted.value == {"to": "a", "options": {}, "by": {}}
     assert lifted.ok
-    assert len(lifted.call.mended) == 3
+    assert len(lifted.call.repairs) == 3
 
 
 @pytest.mark.parametrize("target", LEFT_OUT)
@@ -62,7 +62,7 @@ def test_null_for_what_is_required_stays_and_is_told(target: str) -> None:
     lifted = lift({"to": None}, record)
     assert lifted.status == "invalid"
     assert lifted.value == {"to": None}
-    assert not lifted.call.mended
+    assert not lifted.call.repairs
 
 
 def test_null_stays_where_leaving_it_out_would_break_something_else() -> None:
@@ -82,7 +82,7 @@ def test_what_is_valid_is_not_touched() -> None:
     value = {"a": None, "b": "[1]", "c": "5"}
     lifted = lift(value, lower(schema, "jsonschema").map)
     assert lifted.value == value
-    assert not lifted.call.mended
+    assert not lifted.call.repairs
 
 
 def test_the_alternative_with_the_fewest_slips_is_meant() -> None:
@@ -120,7 +120,7 @@ def test_a_value_that_was_written_as_json_twice_is_read(target: str) -> None:
     ):
         lifted = lift(answer, record)
         assert lifted.value == value, lifted
-        assert {mend.what for mend in lifted.call.mended} == {"text-read"}
+        assert {repair.what for repair in lifted.call.repairs} == {"text-read"}
     whole = lift(dumps(dumps(sent)), record)
     assert whole.value == value
 
@@ -148,7 +148,7 @@ def test_names_inside_of_what_was_written_twice_are_ours_again(target: str) -> N
     lifted = lift({**sent, first: dumps(sent[first])}, record)
     assert lifted.ok, lifted
     assert lifted.value == value
-    assert [mend.what for mend in lifted.call.mended] == ["text-read"]
+    assert [repair.what for repair in lifted.call.repairs] == ["text-read"]
 
 
 def test_numbers_and_booleans_in_texts_are_read_where_no_text_may_stand() -> None:
@@ -165,7 +165,7 @@ def test_null_in_a_text_of_a_wrong_format_is_read_and_told(target: str) -> None:
     lifted = lift(encode("null", record, check=False), record)
     assert lifted.ok, lifted
     assert lifted.value is None
-    assert [mend.what for mend in lifted.call.mended] == ["text-read"]
+    assert [repair.what for repair in lifted.call.repairs] == ["text-read"]
     assert lift(encode("about:null", record), record).value == "about:null"
 
 
@@ -173,7 +173,7 @@ def test_a_mended_case_is_told() -> None:
     record = lower({"type": "object", "properties": {"m": {"enum": ["Yes", "No"]}}}, "anthropic").map
     lifted = lift({"m": "yes"}, record)
     assert lifted.value == {"m": "Yes"}
-    assert [mend.what for mend in lifted.call.mended] == ["case"]
+    assert [repair.what for repair in lifted.call.repairs] == ["case"]
 
 
 def test_a_hostile_answer_is_mended_in_bounds() -> None:

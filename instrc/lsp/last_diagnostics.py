@@ -11,17 +11,17 @@ from instrc.lsp.segments import changed_range
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class LastDiagnostics:
     """Problems as they were shown for a text, without those that reading alone finds."""
 
     lines: Lines
     shown: tuple[types.Diagnostic, ...]
 
-    def moved(self, lines: Lines) -> Settled:
+    def moved(self, lines: Lines) -> LastDiagnostics:
         """Return the problems that an edit has left alone, where they stand now."""
         old, new = self.lines.source.text, lines.source.text
         if not self.shown or old == new:
-            return Settled(lines, self.shown)
+            return LastDiagnostics(lines, self.shown)
         first, last = changed_range(old, new)
         by = len(new) - len(old)
         kept: list[types.Diagnostic] = []
@@ -32,7 +32,7 @@ class Settled:
             elif start > last:
                 place = types.Range(lines.position(start + by), lines.position(end + by))
                 kept.append(_at(place, each))
-        return Settled(lines, tuple(kept))
+        return LastDiagnostics(lines, tuple(kept))
 
 
 def _at(place: types.Range, shown: types.Diagnostic) -> types.Diagnostic:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc import import_tools
 from instrc.importers.given import of_value
-from instrc.importers.mend import mend
+from instrc.importers.normalizing import normalized
 from instrc.jsonvalue import Json, equal
 from instrc.schema.normalize import Rules
 from instrc.schema.wellformed import problems_of
@@ -98,17 +98,17 @@ SLIPS: dict[str, tuple[Json, Json]] = {
 
 @pytest.mark.parametrize("name", SLIPS)
 def test_a_slip_is_read_as_it_was_meant(name: str) -> None:
-    written, meant = SLIPS[name]
-    made = mend(written, (), of_value(None), Rules())
-    assert made == meant
-    assert list(made) == list(meant)
+    written, expected = SLIPS[name]
+    made = normalized(written, (), of_value(None), Rules())
+    assert made == expected
+    assert list(made) == list(expected)
 
 
 @pytest.mark.parametrize("name", SLIPS)
 def test_what_is_mended_needs_no_mending(name: str) -> None:
-    _, meant = SLIPS[name]
+    _, expected = SLIPS[name]
     found = of_value(None)
-    assert mend(meant, (), found, Rules()) == meant
+    assert normalized(expected, (), found, Rules()) == expected
     assert found.problems == []
 
 
@@ -160,7 +160,7 @@ SOUND = st.recursive(st.booleans() | _sound(st.booleans()), _sound, max_leaves=1
 def test_a_sound_schema_stays_as_it_is(schema: Json) -> None:
     assert not problems_of(schema)
     found = of_value(None)
-    assert equal(mend(schema, (), found, Rules(shorthand=False)), schema)
+    assert equal(normalized(schema, (), found, Rules(shorthand=False)), schema)
     assert found.problems == []
 
 

@@ -113,7 +113,7 @@ def test_quotes_of_print_that_may_be_read_in_two_ways_are_not_read(text: str) ->
 def test_text_that_is_no_json_is_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.ok
-    assert "loose-json" in {repair.what for repair in lifted.call.mended}
+    assert "loose-json" in {repair.what for repair in lifted.call.repairs}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_text_that_is_no_json_is_told(text: str) -> None:
 def test_slips_of_a_value_in_a_fence_are_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.value == {"city": "Oslo", "days": 2}
-    assert lifted.call.mended
+    assert lifted.call.repairs
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_slips_of_a_value_in_a_fence_are_told(text: str) -> None:
 def test_an_argument_that_is_given_twice_is_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.value["city"] == "Oslo"
-    assert ("repeated-key", "city") in {(repair.what, repair.key) for repair in lifted.call.mended}
+    assert ("repeated-key", "city") in {(repair.what, repair.key) for repair in lifted.call.repairs}
 
 
 @pytest.mark.parametrize("target", ["openai", "openai-responses", "vllm"])
@@ -153,7 +153,7 @@ def test_several_calls_below_one_are_several_calls(target: str, name: str) -> No
         ("weather", {"city": "Oslo", "days": 2}, "c"),
         ("time", {"zone": "CET"}, "c"),
     ]
-    assert {repair.what for each in lifted.calls for repair in each.mended} == {"tool-name"}
+    assert {repair.what for each in lifted.calls for repair in each.repairs} == {"tool-name"}
 
 
 def test_several_calls_of_a_tool_of_that_name_are_its_arguments() -> None:
