@@ -162,7 +162,7 @@ class Paths:
     def hands(self, block: Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
         found: dict[int, None] = {}
-        inside = {number for number in self.plan.keys if number in self._steps_of_body(block)}
+        inside = self._steps_of_body(block)
         waiting: list[Reading] = [reading for _, reading in reversed(block.names)]
         while waiting:
             match waiting.pop():
@@ -176,15 +176,9 @@ class Paths:
         return tuple(suffixed(self.plan.keys[number], item) for number in ordered)
 
     def _steps_of_body(self, block: Repeat) -> set[int]:
-        """Return the steps of a body, those in the slots of its steps included."""
-        graph = self.plan.flat.graph
-        found: set[int] = set()
-        for chunk in self.plan.inside[block.body.number]:
-            for unit in chunk.units:
-                numbers = (unit,) if isinstance(unit, int) else unit.numbers
-                found.update(numbers)
-                found.update(inner for number in numbers for inner in graph.inner.get(number, ()))
-        return found
+        """Return the steps of a body; no name of the body leads to those in slots."""
+        units = (unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units)
+        return {number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)}
 
 
 def _is_below(segments: tuple[str, ...], others: dict[tuple[str, ...], None]) -> bool:

@@ -112,6 +112,17 @@ def ascii_name(text: str) -> str:
     return re.sub(_NOT_IN_A_NAME, "_", text).strip("_")[:60]
 
 
+def as_part(schema: Json, name: str) -> Json:
+    """Return a flat schema that may stand within another: one that refers to itself as a whole has a definition for that.
+
+    That is called by its title, or by `name` if it has none.
+    """
+    if not any(isinstance(node, dict) and node.get("$ref") == "#" for _, node in walk(schema)):
+        return schema
+    gathering = Gathering()
+    return gathering.give(gathering.take(schema, name))
+
+
 class Gathering:
     """Flat schemas on their way into one: their `$defs` are put together, references moved along."""
 
@@ -119,8 +130,11 @@ class Gathering:
         self.schemas: dict[str, Json] = {}
         self.counts: dict[str, int] = {}
 
-    def take(self, schema: Json) -> Json:
-        """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it."""
+    def take(self, schema: Json, untitled: str = "schema") -> Json:
+        """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it.
+
+        Its title is the name of that definition; `untitled` is for one without.
+        """
         if schema.__class__ is not dict:
             return schema
         given = schema.get("$defs")
@@ -137,7 +151,7 @@ class Gathering:
                 moved[f"#/$defs/{name}"] = f"#/$defs/{new}"
         if "#" in found:
             title = schema.get("title")
-            name = self.free((ascii_name(title) if title.__class__ is str else "") or "schema")
+            name = self.free((ascii_name(title) if title.__class__ is str else "") or untitled)
             self.schemas[name] = None
             moved["#"] = f"#/$defs/{name}"
             body = as_object(rebuild(body, partial(_redirect, moved=moved)))

@@ -11,7 +11,7 @@ from instrc.limits.schemas import MEMBERS_LOOKED_AT
 from instrc.schema.expressions import search
 from instrc.schema.laws import types_of
 from instrc.schema.members import listing, mapping
-from instrc.schema.walk import refers
+from instrc.schema.walk import refers, walk
 
 ANYTHING: Json = {}
 
@@ -170,7 +170,9 @@ def _types(node: JsonObject) -> set[str] | None:
 
 
 def _with_definitions(node: Json, root: Json) -> Json:
-    """Return a part of a schema by itself, with the definitions that it may refer to."""
+    """Return a part of a schema by itself, with the definitions that it may refer to; anything where it refers to the whole."""
     if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
         return node
-    return {**node, "$defs": root["$defs"]} if "$defs" in root else ANYTHING
+    if "$defs" not in root or any(isinstance(each, dict) and each.get("$ref") == "#" for _, each in walk(node)):
+        return ANYTHING
+    return {**node, "$defs": root["$defs"]}

@@ -48,6 +48,7 @@ DEFINED = {"$defs": {"node": NODE, "alias": {"$ref": "#/$defs/node"}, "x": an_ob
         ({"$ref": "#/$defs/node", **DEFINED}, {}, None),
         ({"$ref": "https://elsewhere.example"}, {}, False),
         ({"anyOf": [{"$ref": "#"}]}, {}, False),
+        ({**an_object("x", x={"$ref": "#"}), **DEFINED}, {}, False),
     ],
 )
 def test_a_member_is_what_the_branches_that_have_it_say(schema: Any, found: Any, optional: Any) -> None:

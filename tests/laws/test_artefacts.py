@@ -130,6 +130,7 @@ def test_neighbouring_chunks_have_different_executors_and_no_step_could_be_later
         )
     )
 )
+@example(([2, 0, 1, 0], (set(), {0}, {0, 1}, set())))  # what is begun by what can be done first takes one chunk more
 def test_the_cut_is_the_shortest_and_the_first_of_these(graph: tuple[list[int], tuple[set[int], ...]]) -> None:
     executors, reads = graph
     found = shortest_sequence(executors, [tuple(sorted(each)) for each in reads])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import instrc
 from instrc.emit.vibes import emit_vibe
 from instrc.flattening.flatten import flatten
 from instrc.ir.artefact import Artefact
+from instrc.passes.compose import outcomes
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
@@ -21,6 +24,7 @@ VIBES: dict[str, Any] = {
     "Judge": {"type": "object", "properties": {"good": {"type": "boolean"}}},
     "Get_Activity": B,
     "Search_Activity": {"type": "object", "properties": {"output": TEXT}},
+    "Tree": {"type": "object", "properties": {"child": {"$ref": "#"}, "name": TEXT}},
     "Act": {"type": "object", "properties": {"plan": {}}, "required": ["plan"]},
 }
 
@@ -91,3 +95,45 @@ def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name_else_by_numbe
     process = compiled(text).documents["process"]
     [step] = process["$defs"]["SERVER_1"]["properties"].values()
     assert step["plan"]["tools"]["Search_Activity"].get("bound") == bound
+
+
+@pytest.mark.parametrize(
+    ("block", "around"),
+    [
+        ("do { Tree(prompt) }", lambda tree: tree),
+        (JUDGED + "when j.good { Tree(j) }", lambda tree: tree),
+        (JUDGED + "when j.good { Tree(j) } else { B(j) }", lambda tree: tree),
+        ("each i in 2 { Tree(i) }", lambda tree: [tree, tree]),
+        ("each i in 2 { { one: Tree(i), two: Tree(prompt) } }", lambda tree: [{"one": tree, "two": tree}] * 2),
+    ],
+)
+def test_a_vibe_that_refers_to_itself_does_so_in_the_value_of_a_block(block: str, around: Any) -> None:
+    schema = compiled(block).documents["result"]
+    whole = Draft202012Validator({"$defs": schema.get("$defs", {}), **list(schema["properties"].values())[-1]})
+    assert whole.is_valid(around({"child": {"child": {}, "name": "a"}}))
+    if "else" not in block:
+        assert not any(whole.is_valid(around({"child": {"child": child}})) for child in (None, [], [{}, {}], {"name": 1}))
+
+
+@pytest.mark.parametrize("name", ["LLM_1", "LLM_1_item1", "LLM_1_item2", "EACH_1_item2"])
+def test_a_definition_of_a_vibe_is_not_called_like_a_context_of_any_item(name: str) -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": f"#/$defs/{name}"}}}
+    vibe = {"type": "object", "properties": {"first": {"$ref": f"#/$defs/{name}"}}, "$defs": {name: node}}
+    [made] = instrc.artefacts("each i in 2 { List(i) }", vibes={"List": vibe}, batch=2)
+    definitions = made.documents["process"]["$defs"]
+    for item in ("item1", "item2"):
+        assert definitions[f"EACH_1_{item}"]["type"] == "array"
+        assert list(definitions[f"LLM_1_{item}"]["properties"]) == [f"step1_list_{item}"]
+    assert node not in definitions.values()
+
+
+@pytest.mark.parametrize(("room", "problems"), [(0, ["unknown-member"]), (-1, [])])
+def test_the_value_of_a_block_is_looked_into_up_to_a_limit(
+    room: int, problems: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = 7  # the object `A`, its `type`, `properties` with `x` and its `type`, `required` with `x`
+    monkeypatch.setattr(outcomes, "OUTCOME_SCHEMAS", values + room)
+    report = Report()
+    with suppress(instrc.CompileError):
+        instrc.artefacts("const a = do { A(prompt) }; B(a.z)", vibes=VIBES | {"A": A}, report=report)
+    assert [problem.name for problem in report.problems] == problems

@@ -346,3 +346,27 @@ def test_a_step_that_nothing_reads_is_told_without_another(folder: Path) -> None
     [problem] = problems("do { A(prompt); B(prompt) }", folder)
     assert (problem.name, problem.labels) == ("unread-result", ())
     assert problem.message == "nothing reads the result of `A`"
+
+
+@pytest.mark.parametrize(("word", "offered"), [("find_slott", "find_slot"), ("FindSlott", "FindSlot")])
+def test_a_vibe_is_offered_as_the_author_would_write_its_name(word: str, offered: str, folder: Path) -> None:
+    (folder / "find-slot.vibe.json").write_text(dumps(VIBES["A"]), encoding="utf-8")
+    [problem] = problems(f"{word}(prompt)", folder)
+    assert (problem.name, getattr(problem, "nearest", None)) == ("unknown-name", (offered,))
+
+
+def test_a_mistake_that_is_written_twice_is_told_at_both_places(folder: Path) -> None:
+    wrong = 'Derived(prompt) @ { properties: { x: { type: "integer" } } }'
+    text = f"{{ a: {wrong}, b: {wrong} }}"
+    found = [(problem.name, problem.at and problem.at.start) for problem in problems(text, folder)]
+    places = [place for place in range(len(text)) if text.startswith("@", place)]
+    assert found == [("contradiction", place) for place in places]
+
+
+def test_a_decision_without_what_was_shown_is_told_whatever_else_activities_are_given(folder: Path) -> None:
+    decided = "const shown = A(prompt); const said = Decide_User(shown); Get_Activity(said)"
+    (folder / "Decide_User.vibe.json").write_text(dumps(an_object(ok={"type": "boolean"})), encoding="utf-8")
+    [alone] = problems(decided, folder)
+    both = "{ first: Get_Activity(id: prompt), then: Get_Activity(said) }"
+    [among] = problems(decided.replace("Get_Activity(said)", both), folder)
+    assert alone.name == among.name == "unread-result"

@@ -48,7 +48,6 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     if definition is not None and not ev.ends.is_alias(definition):
         return (yield ev.local(name, definition, context.inside()))
     if scope.is_input(name.text):
-        ev.note_read(name.text, scope)
         return Result(Path(name.text))
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.passes.bind.suggestions import similar_values  # as the problem

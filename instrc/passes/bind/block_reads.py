@@ -22,8 +22,6 @@ def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]
         found += _region_reads(ev, region)
     if isinstance(content, blocks.Repeat):
         found += [test.path for test in content.until]
-        if content.handed:
-            found += [path for _, reading in content.names for path in reading_paths(reading)]
     return tuple(
         path
         for path in dict.fromkeys(found)

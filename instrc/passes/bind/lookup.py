@@ -22,7 +22,6 @@ def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
 def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | Called | None:
     """Return what a name stands for that no statement defines."""
     if name.text in scope.inputs:
-        ev.note_read(name.text, scope)
         return InputName(name.text)
     if name.text in SPECIAL:
         if name.text in scope.program.survey.refused:

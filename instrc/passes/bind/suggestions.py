@@ -111,4 +111,4 @@ def _in_style_of(word: str, vibe: str) -> str:
     if word[:1].isupper() and "-" not in word:
         instruction = Instruction(vibe, None, None)
         return pascal(instruction.stem) + vibe.removeprefix(instruction.stem)
-    return vibe if vibe.isidentifier() else vibe.replace("-", "_")
+    return vibe.replace("-", "_")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from instrc.flattening.definitions import as_part
 from instrc.flattening.members import ANYTHING, MemberSchema, either, elements, member
 from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import is_meta, strip
@@ -131,11 +132,11 @@ class Outcomes:
         return ANYTHING if schema is None else schema
 
     def reading(self, reading: Reading) -> Json:
-        """Return the schema of what a block gives."""
+        """Return the schema of what a block gives, as a part of another."""
         match reading:
             case Path(origin, tail):
-                found = self.path(reading)
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
+                found = as_part(self.path(reading), "schema" if step is None else step.stem)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
                 return self._without_thoughts(found)  # a step hands on neither these nor metrics, unless a path names them

@@ -247,7 +247,7 @@ class _Search:
                 after = self.step(state, executor, closing=True)
                 if len(path) + 1 + self.ahead(after) > length and self.tried < SEARCHED_CHUNKS:
                     continue
-                key = (len(path) + 1, after.ready)
+                key = (len(path), after.ready)
                 if key in seen:
                     continue
                 seen.add(key)
