@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Sequence
 
 from instrc.ir.blocks import Repeat, Test
 from instrc.ir.flow import Condition
@@ -31,10 +31,8 @@ class Paths:
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._order = {number: place for place, number in enumerate(plan.keys)}
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
-        self._made: dict[tuple[Path, int | None], tuple[str, ...]] = {}
-        """The names of paths: most are written more than once."""
-        self._written: dict[tuple[str, ...], Read] = {}
-        """Paths by their names, for the same reason."""
+        self._known: dict[tuple[Path, int | None], Read] = {}
+        """Most paths are written more than once."""
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
         }
@@ -42,36 +40,28 @@ class Paths:
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
-        return self._read(self.segments(path, item), optional=optional)
-
-    def _read(self, names: tuple[str, ...], *, optional: bool = False) -> Read:
-        read = self._written.get(names)
+        read = self._known.get((path, item))
         if read is None:
-            if self.quoted or all(map(is_plain, names)):
-                read = Read(tuple([Segment(name, quoted=not is_plain(name)) for name in names]))
-            else:
-                read = Read.parse(".".join(names))
-            self._written[names] = read
+            read = self._known[path, item] = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
+
+    def _read(self, names: tuple[str, ...]) -> Read:
+        if self.quoted or all(map(is_plain, names)):
+            return Read(tuple([Segment(name, quoted=not is_plain(name)) for name in names]))
+        return Read.parse(".".join(names))
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
-        made = self._made.get((path, item))
-        if made is None:
-            made = self._made[path, item] = self._segments(path, item)
-        return made
-
-    def _segments(self, path: Path, item: int | None) -> tuple[str, ...]:
-        match path.origin:
-            case str(name):
-                return (suffixed(name, item), *path.tail)
-            case Local(block, _, "item", name):
-                return (self.plan.elements.get(block, name), *self._tail(path, item))
-            case Local(_, _, _, name):
+        origin = path.origin
+        match origin:
+            case int():
+                tail = self._tail(path, item) or (("output",) if self.steps[origin].output else ())
+                return (suffixed(self.plan.keys[origin], item), *tail)
+            case Local():
+                name = self.plan.elements.get(origin.block, origin.name) if origin.kind == "item" else origin.name
                 return (name, *self._tail(path, item))
-            case number:
-                tail = self._tail(path, item) or (("output",) if self.steps[number].output else ())
-                return (suffixed(self.plan.keys[number], item), *tail)
+            case name:
+                return (suffixed(name, item), *path.tail)
 
     def _tail(self, path: Path, item: int | None) -> tuple[str, ...]:
         """Return the members of a path; names of rounds become the keys of what has them."""
@@ -102,17 +92,15 @@ class Paths:
             rest = rest[1:]
         return self.segments(reading, item), rest
 
-    def references(self, reads: Iterable[Path], item: int | None) -> tuple[Read, ...]:
+    def references(self, reads: Sequence[Path], item: int | None) -> tuple[Read, ...]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
-        listed = list(reads)
-        if len(listed) == 1:
-            return (self.read(listed[0], item),)
-        listed.sort(key=self._place)
-        ordered = {self.segments(path, item): None for path in listed}
-        return tuple([self._read(each) for each in ordered if not self.quoted or not _is_below(each, ordered)])
+        if len(reads) == 1:
+            return (self.read(reads[0], item),)
+        ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
+        return tuple([self.read(path, item) for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)])
 
     def _place(self, path: Path) -> tuple[int, int, int]:
         match path.origin:
@@ -181,7 +169,7 @@ class Paths:
         return {number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)}
 
 
-def _is_below(segments: tuple[str, ...], others: dict[tuple[str, ...], None]) -> bool:
+def _is_below(segments: tuple[str, ...], others: Container[tuple[str, ...]]) -> bool:
     if len(segments) == 1:
         return False
     above = next((size for size in range(1, len(segments)) if segments[:size] in others), None)

@@ -20,6 +20,9 @@ from instrc.jsonvalue import Json
 Shape: TypeAlias = Literal["tool", "call", "process"]
 
 
+_EXECUTORS = frozenset({"model", "server", "user"})
+
+
 class Chunk(msgspec.Struct, frozen=True, gc=False):
     """What one executor does without a break, or a block."""
 
@@ -34,7 +37,8 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     @property
     def block(self) -> int | None:
         """The number of the block that this is; `None` for a chunk of one executor."""
-        return self.units[0] if self.executor not in ("model", "server", "user") and isinstance(self.units[0], int) else None
+        unit = None if self.executor in _EXECUTORS else self.units[0]
+        return unit if isinstance(unit, int) else None
 
 
 class Plan(msgspec.Struct, frozen=True, gc=False):
@@ -68,8 +72,9 @@ def walk(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chu
     while waiting:
         chunk = waiting.pop()
         yield chunk
-        for region in reversed(regions_in(graph, chunk)):
-            waiting.extend(reversed(inside[region.number]))
+        if chunk.executor not in _EXECUTORS:
+            for region in reversed(regions_in(graph, chunk)):
+                waiting.extend(reversed(inside[region.number]))
 
 
 def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:

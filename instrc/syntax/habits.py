@@ -7,6 +7,7 @@ What stands on one line without a `;` gives such slips away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from instrc import problems
 from instrc.ir.children import bodies
@@ -73,7 +74,7 @@ def _find(program: Program) -> Iterator[Problem]:
         row = pending.pop()
         yield from _row(program.source, row, top=row is program.statements)
         for statement in row:
-            if isinstance(statement, Binding | Anonymous):
+            if isinstance(statement, Binding | Anonymous) and not isinstance(statement.value, Call):
                 pending.extend(_rows_inside(statement.value))
 
 
@@ -82,8 +83,6 @@ def _rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
     while pending:
         node = pending.pop()
         match node:
-            case Call() | Name():
-                pass
             case Pipe(stages):
                 pending.extend(stages)
             case Annotated(inner):
@@ -102,12 +101,16 @@ def _statements(body: Body) -> Sequence[Statement]:
 def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
     """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
     skip = False
+    joins = [False, *[_share_line(source, one, other) for one, other in pairwise(row)], False]
     for at, statement in enumerate(row):
-        before = row[at - 1] if at else None
-        following = row[at + 1] if at + 1 < len(row) else None
-        joined = before is not None and _share_line(source, before, statement)
+        joined = joins[at]
         if skip and joined:
             continue
+        if not (joined or joins[at + 1]) and isinstance(statement, Binding | Anonymous) and isinstance(statement.value, Call):
+            skip = False
+            continue  # as most are: a call on a line of its own, or before a `;`
+        before = row[at - 1] if at else None
+        following = row[at + 1] if at + 1 < len(row) else None
         problem = _second_input(before if joined else None, statement) or _mistake(
             source, row, at, before if joined else None, following, top=top
         )
@@ -125,8 +128,6 @@ def _mistake(
         return None
     first, last = _ends(statement.value)
     joined = following is not None and _share_line(source, statement, following)
-    if first is last and before is None and not joined and isinstance(first, Call):
-        return None  # as most are: a call on a line of its own, or before a `;`
     match first:
         case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             _first_of(following), Literal

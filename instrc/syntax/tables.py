@@ -44,6 +44,10 @@ CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
 
 
+_SIGNS = "(),;=|:.{}@[]"
+"""The signs of the language, those first that are written most."""
+
+
 class Rule(Struct, frozen=True):
     """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
 
@@ -161,9 +165,12 @@ def _stored_tables(grammar: str) -> StoredTables | None:
 def _prepared(data: StoredTables) -> Tables:
     patterns = dict(data["tokens"])
     skipped = "|".join(data["skipped"])
-    tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in data["tokens"])
+    groups = {name: f"(?P<{name}>{pattern})" for name, pattern in patterns.items()}
+    signs = [name for sign in _SIGNS for name, pattern in patterns.items() if pattern in {sign, f"\\{sign}"}]
+    one_of_them = "".join(patterns[name] for name in signs)  # asked for first, so that words pass by all of them at once
+    signs_then_others = f"(?=[{one_of_them}])(?:{'|'.join(map(groups.pop, signs))})|{'|'.join(groups.values())}"
     return Tables(
-        lexer=re.compile(rf"(?:{skipped})?(?:{tokens}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
+        lexer=re.compile(rf"(?:{skipped})?(?:{signs_then_others}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
         name=patterns["NAME"],
         rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],

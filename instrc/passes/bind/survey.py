@@ -121,8 +121,9 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
     found.read[start] = set()
     names: dict[str, Binding] = {}
     for name, span in given:
-        if span is not None and (name in reserved or visible.get(name)):
-            _refuse(name, span, visible, reserved, found, report)
+        if span is not None:
+            if name in reserved or visible.get(name):
+                _refuse(name, span, visible, reserved, found, report)
             found.elements.setdefault(name, span)
         visible.setdefault(name, []).append(_Visible(None, span))
     for statement in body.statements:
