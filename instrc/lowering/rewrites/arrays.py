@@ -171,7 +171,7 @@ def _tuple(
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
         return _written(node, "has more places than can be kept apart", context, progress)
-    places = prefix if most >= len(prefix) else prefix[: int(most)]
+    places = prefix[: int(min(most, len(prefix)))]
     names = [f"item_{index}" for index in range(1, len(places) + 1)]
     properties: JsonObject = dict(zip(names, places, strict=True))
     required = names[:least]
