@@ -18,7 +18,7 @@ from instrc.files import reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.render import plain
+from instrc.problems.render import render_text
 from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_handed_over, is_regular, refuse_odd
 
@@ -36,7 +36,11 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
         except ValueError as error:
             return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
         except CompileError as error:
-            return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": plain(error.problems).strip()}}
+            return {
+                "item": number,
+                "status": "failed",
+                "error": {"kind": "invalid", "message": render_text(error.problems).strip()},
+            }
         made = report_as_json(report)
         del made["name"]
         return {"item": number, **made}

@@ -66,7 +66,7 @@ def check(
     report = Report()
     given, known = _read(plan, report), read_json(tools, report)
     if given is not None and known is not None:
-        from instrc.plans.check import check_plan  # brings the judge
+        from instrc.plans.check import check_plan  # brings the validator
         from instrc.plans.taskbench.tools import is_bench, tools_map
         from instrc.problems.plans import InvalidTools
 

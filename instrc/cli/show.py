@@ -93,11 +93,11 @@ def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
 def _for_people(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
-    from instrc.problems.render import first_of_each, plain, summary  # only where something is wrong
+    from instrc.problems.render import first_of_each, render_text, summary  # only where something is wrong
 
     first, more = first_of_each(problems)
     counts = f"{more}{summary(problems)}\n"
-    return _in_colour(first, counts) if coloured(sys.stderr) else plain(first) + counts
+    return _in_colour(first, counts) if coloured(sys.stderr) else render_text(first) + counts
 
 
 def _in_colour(problems: Iterable[Problem], counts: str) -> str:

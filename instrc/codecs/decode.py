@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.carry import Carrier, folded
-from instrc.codecs.judge import Judge
 from instrc.codecs.patterns import matches
 from instrc.codecs.planned import to_typed
 from instrc.codecs.reading import codecs_of
@@ -41,7 +41,7 @@ class Decoder:
         codecs = codecs_of(record)
         self.codec: Codec = codecs.root
         self._codecs = codecs.named
-        self._judge = Judge(record.get("definitions"))
+        self._definitions = DefinitionsValidator(record.get("definitions"))
         self._schema: Json = record.get("schema", True)
         self._fold = fold
         self._texts = texts
@@ -188,12 +188,12 @@ class Decoder:
         return result
 
     def _chosen(self, codec: UnionCodec, value: Json, level: int) -> Json:
-        fitting = [each for each in codec.of if self._judge.accepts(each.when, value)]
+        fitting = [each for each in codec.of if self._definitions.accepts(each.when, value)]
         if fitting:
             chosen = next((each for each in fitting if self._covers(each.when, value)), fitting[0])
             return self.decode(chosen.codec, value, level + 1)
         for each in codec.of:  # the case of a value may be all that is wrong
-            if each.codec is not None and self._judge.accepts(each.when, self.normal(each.codec, value, level + 1)):
+            if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
                 return self.decode(each.codec, value, level + 1)
         kind = kind_of(value)
         likely: Alternative | None = next(
@@ -218,13 +218,13 @@ class Decoder:
 
     def _covers(self, schema: Json, value: Json) -> bool:
         """Say whether a schema declares all keys of an object."""
-        schema = self._judge.seen_through(schema)
+        schema = self._definitions.seen_through(schema)
         declared = schema.get("properties") if isinstance(schema, dict) else None
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
     def _is_of(self, kind: str, schema: Json) -> bool:
         """Say whether a schema asks for values of one type."""
-        schema = self._judge.seen_through(schema)
+        schema = self._definitions.seen_through(schema)
         return isinstance(schema, dict) and schema.get("type") == kind
 
 

@@ -154,7 +154,7 @@ class Transcoder(Decoder):
             sent = self.encode(codec, value, level + 1)
         except Inexpressible:
             return
-        if self._judge.accepts(when, sent):
+        if self._definitions.accepts(when, sent):
             yield sent
 
     def _object_out(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:

@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json, equal, pointer
 from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED
 from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
-from instrc.schema.validation import Judge
+from instrc.schema.validation import SchemaValidator
 from instrc.schema.walk import refers
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
@@ -63,9 +63,9 @@ def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
     if equal(_plain(wide), _plain(narrow)) or (_comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
-    narrow_judge, wide_judge = Judge(narrow, formats=False), Judge(wide, formats=False)
+    narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
     for instance in islice(instances(narrow, wide), INSTANCES_COMPARED):
-        if narrow_judge.is_valid(instance, unsure=False) and not wide_judge.is_valid(instance, unsure=True):
+        if narrow_validator.is_valid(instance, unsure=False) and not wide_validator.is_valid(instance, unsure=True):
             return "no", instance
     return "unknown", None
 

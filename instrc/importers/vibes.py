@@ -13,7 +13,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
-from instrc.problems.suggest import plain
+from instrc.problems.suggest import comparable
 from instrc.schema.walk import Path, rebuild
 from instrc.source import Span
 
@@ -47,7 +47,7 @@ def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[Imp
             document = _with_output(document, tool, given)
         base = kebab(tool.name or "") or "tool"
         text = dumps(document, indent=False)
-        first, first_at = firsts.get(plain(base), ("", ()))
+        first, first_at = firsts.get(comparable(base), ("", ()))
         if first == text and tool.name:
             continue  # the same tool once more
         if tool.result is not None and results == "leave":
@@ -59,7 +59,7 @@ def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[Imp
         elif first:
             given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
         else:
-            firsts[plain(base)] = (text, tool.at)
+            firsts[comparable(base)] = (text, tool.at)
         if results != "output":
             _note_meanings(document, tool, given)
         yield ImportedVibe(name, name + ENDING, document, place)

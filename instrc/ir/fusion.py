@@ -120,7 +120,7 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
-def is_plain(content: object) -> bool:
+def is_lone_instruction(content: object) -> bool:
     """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
     return isinstance(content, Fusion) and not content.slots and not content.mixins
 

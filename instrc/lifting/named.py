@@ -7,7 +7,7 @@ import re
 from instrc.codecs.maps import Records, record_of
 from instrc.jsonvalue import JsonObject
 from instrc.limits.payloads import CALLED_NAME
-from instrc.problems.suggest import plain
+from instrc.problems.suggest import comparable
 from instrc.schema.members import mapping
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
@@ -38,10 +38,10 @@ def _fitting(written: str, records: Records) -> list[JsonObject]:
     """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
     if (exact := record_of(written, records)) is not None:
         return [exact]
-    sought = plain(written.strip().replace(" ", "_"))
+    sought = comparable(written.strip().replace(" ", "_"))
     if not sought:
         return []
-    return [record for sent, record in records.items() if sought in {plain(sent), plain(_own_name(record))}]
+    return [record for sent, record in records.items() if sought in {comparable(sent), comparable(_own_name(record))}]
 
 
 def _own_name(record: JsonObject) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from instrc.ir.blocks import regions_of
-from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit, is_plain
+from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Graph
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
@@ -48,7 +48,7 @@ def _names(annotation: Json, name: str) -> bool:
 def _applications(graph: Graph) -> Iterator[Application]:
     """Yield every use of a mixin in a graph, once each."""
     seen: set[int] = set()
-    contents = [step.content for step in graph.steps.values() if not is_plain(step.content)]
+    contents = [step.content for step in graph.steps.values() if not is_lone_instruction(step.content)]
     units: list[Unit] = list(graph.units)
     while contents or units:
         found: tuple[Application, ...] = ()

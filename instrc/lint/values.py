@@ -126,13 +126,13 @@ def _shortened(value: Json) -> str:
 def _judged(schema: Json, doubtful: list[tuple[Path, Json]], span_of: SpanOf) -> Iterator[Problem]:
     """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
     from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
-    from instrc.schema.validation import PartJudge
+    from instrc.schema.validation import PartValidator
 
     try:
         today = upgrade(schema, nullable=True)
     except CompileError:  # the dialect is not known, or a reference leads nowhere: that is told by others
         return
-    judge = PartJudge(today)
+    validator = PartValidator(today)
     for path, value in doubtful:
         word = next(part for part in reversed(path) if part in _SAMPLES)
         holder = path[: len(path) - 1 - path[::-1].index(word)]
@@ -141,7 +141,7 @@ def _judged(schema: Json, doubtful: list[tuple[Path, Json]], span_of: SpanOf) ->
                 continue
         except (LookupError, ValueError):  # it stands elsewhere in the words of today
             continue
-        violations = judge.validate(value, pointer(holder))
+        violations = validator.validate(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
             from instrc.problems.idle import RefusedDefault
 

@@ -11,7 +11,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object
-from instrc.lowering.plain import plain
+from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
 from instrc.python_types import as_json, attribute, described, function_of
 from instrc.schema.members import mapping
@@ -71,9 +71,9 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
         return _of_mapping(value, name)
     match value:
         case Tool():
-            return [value._replace(name=name or value.name, schema=plain(value.schema))]
+            return [value._replace(name=name or value.name, schema=checked_json(value.schema))]
         case Artefact():
-            return [Tool(name or value.name, plain(value.documents["tool"]), value.title)]
+            return [Tool(name or value.name, checked_json(value.documents["tool"]), value.title)]
         case Process():
             return [_of_json(value.to_json(), name or value.title)]
         case bool():
@@ -145,7 +145,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     if (told := _told_by_itself(value)) is not None:
         return _of_mapping(told, name)
     if (kind := described(value)) is not None:
-        return [Tool(name or kind.name or "tool", plain(kind.schema), kind.description)]
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     for words in _OBJECTS:
         own, schema = attribute(value, words.name), attribute(value, words.schema)
         if isinstance(own, str) and schema is not None:
@@ -153,7 +153,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
             inner = {"name": own, words.schema: schema} if isinstance(schema, dict) else tool_of(schema).schema
             tool = _of_inputs(schema) if words.schema == "inputs" and isinstance(schema, dict) else None
             read = tool if tool is not None else schema if isinstance(schema, dict) else inner
-            return [Tool(name or own, plain(read), text if isinstance(text, str) else None)]
+            return [Tool(name or own, checked_json(read), text if isinstance(text, str) else None)]
     if (json := as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
             own = type(value).__name__
@@ -161,12 +161,12 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
             raise TypeError(message)
         return _of_mapping(json, name)
     if ismethod(call := attribute(value, "__call__")) and (kind := described(call)) is not None:  # an object that is a function
-        return [Tool(name or type(value).__name__, plain(kind.schema), kind.description)]
+        return [Tool(name or type(value).__name__, checked_json(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
 
 
 def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
-    value = as_object(plain(given))
+    value = as_object(checked_json(given))
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
     for member in _LISTS:

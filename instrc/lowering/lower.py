@@ -19,13 +19,13 @@ from instrc.jsonvalue import Json
 from instrc.limits.payloads import UNROLL
 from instrc.lowering.as_written import as_written
 from instrc.lowering.build import build
+from instrc.lowering.checked_json import checked_json
 from instrc.lowering.flat import flat_survey
 from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal
 from instrc.lowering.options import Options, Recursion
-from instrc.lowering.plain import plain
 from instrc.lowering.reading import read
 from instrc.lowering.survey import survey
 from instrc.lowering.write import write
@@ -79,7 +79,7 @@ def lower(
 
 def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
     given = arguments.several("examples", examples)
-    return tuple(each if isinstance(each, Example) else Example(plain(json_of(each))) for each in given)
+    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each))) for each in given)
 
 
 def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:

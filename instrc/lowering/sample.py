@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from instrc.codecs.judge import accepts
+from instrc.codecs.acceptance import accepts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
 from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
 from instrc.schema.bounds import bound

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from instrc.arguments import excerpt
-from instrc.codecs.judge import accepts
+from instrc.codecs.acceptance import accepts
 from instrc.dialects import catalogue
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect

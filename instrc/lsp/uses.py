@@ -15,7 +15,7 @@ from instrc.lsp.knowledge import Known
 from instrc.lsp.session import Document, Session
 from instrc.naming import words
 from instrc.problems.report import Report
-from instrc.problems.suggest import plain
+from instrc.problems.suggest import comparable
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
@@ -56,10 +56,10 @@ def instruction_at(document: Document, offset: int, session: Session) -> Known |
 def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
     """Yield the places of an instruction in all programs and vibes of the project of a document."""
     place = os.path.realpath(known.vibe.source.name)
-    name = plain(known.vibe.segment)
+    name = comparable(known.vibe.segment)
     for file in find([str(_project(document, session))], Report()):
         other = session.file(file)
-        if other is None or name not in plain(other.source.text):
+        if other is None or name not in comparable(other.source.text):
             continue
         knowledge = session.knowledge(other)
         if knowledge is None:
@@ -117,7 +117,7 @@ def rename_instruction(known: Known, document: Document, session: Session, name:
     file = Path(known.vibe.source.name)
     for each in sorted(file.parent.iterdir()):
         read = read_name(each.name)
-        if read is not None and plain(read[0]) == plain(known.vibe.segment):
+        if read is not None and comparable(read[0]) == comparable(known.vibe.segment):
             renamed = each.with_name(segment + each.name[len(read[0]) :])
             changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
     return types.WorkspaceEdit(document_changes=changes)

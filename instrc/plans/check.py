@@ -126,7 +126,7 @@ class _Check:
             source = by_id.get(value.task)
             fault = None if source is None else self._mismatch(value, source, tool, name)
         else:
-            fault = tool.judge(name).fault(value)
+            fault = tool.validator(name).fault(value)
         if fault is not None:
             place = pointer((index, "arguments", name))
             self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))

@@ -11,7 +11,7 @@ from functools import cached_property
 from instrc.flattening.flatten import flatten
 from instrc.ir.tool import Tool as ShownTool
 from instrc.jsonvalue import Json, as_text
-from instrc.plans.judging import Judge
+from instrc.plans.argument_validator import ArgumentValidator
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import own_kinds
 from instrc.schema.objects import matches
@@ -36,7 +36,7 @@ class Tool:
         bound = given.get("bound")
         self.bound: frozenset[str] = frozenset(bound) if bound.__class__ is dict else frozenset()
         """Arguments that the program gives."""
-        self._judges: dict[str, Judge] = {}
+        self._validators: dict[str, ArgumentValidator] = {}
 
     @cached_property
     def arguments(self) -> dict[str, Json]:
@@ -67,10 +67,10 @@ class Tool:
         return tuple(name for name in self.properties if name not in self.bound)
 
     @cached_property
-    def whole(self) -> Judge | None:
+    def whole(self) -> ArgumentValidator | None:
         """The verdict on all arguments together, where something is said that is not about one of them."""
         further = any(word not in _PER_ARGUMENT and word not in _ANNOTATIONS for word in self.arguments)
-        return Judge(self.arguments, {}) if further and not self.bound else None
+        return ArgumentValidator(self.arguments, {}) if further and not self.bound else None
 
     def schema(self, name: str) -> Json:
         """Return the schema of an argument; `None` if the tool takes none of that name.
@@ -89,14 +89,14 @@ class Tool:
         rest = self.arguments.get("additionalProperties", not self.properties)
         return None if rest is False else rest
 
-    def judge(self, name: str) -> Judge:
+    def validator(self, name: str) -> ArgumentValidator:
         """Return the verdict on values of an argument that the tool takes."""
-        found = self._judges.get(name)
+        found = self._validators.get(name)
         if found is None:
             definitions = self.arguments.get("$defs")
-            found = Judge(self.schema(name), definitions if definitions.__class__ is dict else {})
+            found = ArgumentValidator(self.schema(name), definitions if definitions.__class__ is dict else {})
             if name in self.properties:
-                self._judges[name] = found
+                self._validators[name] = found
         return found
 
     def takes_text(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class Tool:
         schema = self.schema(name)
         if schema in TRIVIAL or schema is None or schema.__class__ is not dict or _ANNOTATIONS.issuperset(schema):
             return False
-        return self.judge(name).accepts(value)
+        return self.validator(name).accepts(value)
 
 
 class ToolSet:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin, typed_on_latin
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import did_you_mean, plain
+from instrc.problems.suggest import comparable, did_you_mean
 from instrc.source import Span
 
 _VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
@@ -108,7 +108,7 @@ class UnknownName(Problem):
             return f"{strange}; {advice}"
         if self.nearest and twin(self.word) == self.nearest[0]:
             return f"all its letters only look like Latin letters; {advice}"
-        if self.nearest and plain(typed_on_latin(self.word) or "") == plain(self.nearest[0]):
+        if self.nearest and comparable(typed_on_latin(self.word) or "") == comparable(self.nearest[0]):
             return f"it is typed with the Russian keyboard layout; {advice}"
         looked_up = self.searched and (self.nearest or "below a root" in advice)
         return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice

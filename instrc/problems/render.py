@@ -38,7 +38,7 @@ class Styled(NamedTuple):
     style: str = ""
 
 
-def plain(problems: Iterable[Problem]) -> str:
+def render_text(problems: Iterable[Problem]) -> str:
     """Return all frames as text without colours; each line ends with a line break."""
     return "".join(f"{''.join(part.text for part in line)}\n" for problem in problems for line in frame(problem))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.jsonvalue import Json
 from instrc.limits.runs import COMPLAINTS
 from instrc.runtime.interpreter.commands import Complaint
-from instrc.schema.validation import Judge, Violation, is_valid, validate
+from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 
 
 def accepts(schema: Json, value: Json) -> bool:
@@ -18,9 +18,9 @@ def complaints(value: Json, schema: Json) -> list[Complaint]:
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
-def complaints_by(judge: Judge, value: Json) -> list[Complaint]:
+def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
     """Return what is wrong with a value by a schema that many values are held against."""
-    return _complaints_of(judge.validate(value, most=COMPLAINTS))
+    return _complaints_of(validator.validate(value, most=COMPLAINTS))
 
 
 def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:

@@ -53,7 +53,7 @@ def validate(value: Json, schema: Json, *, formats: bool = True, most: int = 50)
     return _validated(value, schema, lambda: validator(schema, formats=formats), most)
 
 
-class Judge:
+class SchemaValidator:
     """Validates many values by one schema, which nobody changes meanwhile: the validator is made once."""
 
     def __init__(self, schema: Json, *, formats: bool = True) -> None:
@@ -110,7 +110,7 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
         return unsure
 
 
-class PartJudge:
+class PartValidator:
     """Validates values by single schemas of one document, which nobody changes meanwhile; formats are asserted."""
 
     def __init__(self, document: Json) -> None:

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from msgspec import Struct, field
 
-from instrc.problems.suggest import plain
+from instrc.problems.suggest import comparable
 from instrc.vibes.uri import AugUri, Version, version_of
 
 ENDING = ".vibe.json"
@@ -147,7 +147,7 @@ class Root:
             found: dict[str, list[tuple[str, str]]] = {}
             for folder, listing in self._walk():
                 for segment in listing.vibes:
-                    found.setdefault(plain(segment), []).append((folder, segment))
+                    found.setdefault(comparable(segment), []).append((folder, segment))
             self._names = found
         return self._names
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from instrc.codecs.acceptance import Judge
 from instrc.codecs.encode import encode
-from instrc.codecs.judge import Judge
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift

@@ -194,7 +194,7 @@ def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
 
 
 def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.lifting.replies.plain.STREAMED_PIECES", 100)
+    monkeypatch.setattr("instrc.lifting.replies.provider_objects.STREAMED_PIECES", 100)
     piece = {"choices": [{"delta": {"content": "a"}}]}
     assert lift(iter([piece] * 100), MAP).status == "cut"
     with pytest.raises(CompileError, match="the stream has over 100 pieces"):

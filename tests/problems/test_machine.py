@@ -16,7 +16,7 @@ from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.names import UnknownName
 from instrc.problems.problem import CompileError, Label, shorten_values
 from instrc.problems.references import AmbiguousFragment
-from instrc.problems.render import plain
+from instrc.problems.render import render_text
 from instrc.problems.rim import NothingToCheck
 from instrc.source import Source
 
@@ -155,7 +155,7 @@ def test_long_values_are_shortened_everywhere() -> None:
     problem = UnknownName(at=SOURCE.span(0, 3), word="x" * 5_000)
     assert str(problem) == f"nothing is called `{'x' * 40}…{'x' * 20}`"
     assert to_json([problem])[0]["message"] == str(problem)
-    assert max(map(len, plain([problem]).splitlines())) < 200
+    assert max(map(len, render_text([problem]).splitlines())) < 200
     assert len(str(CompileError([problem]))) < 200
 
 

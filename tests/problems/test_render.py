@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_OF_A_KIND
 from instrc.problems.problem import Label, Problem
-from instrc.problems.render import WINDOW, first_of_each, frame, plain, summary
+from instrc.problems.render import WINDOW, first_of_each, frame, render_text, summary
 from instrc.source import Source, Span
 
 
@@ -47,7 +47,7 @@ class Slight(Odd):
 
 
 def shown(text: str, start: int, end: int, name: str = "a.aug") -> str:
-    return plain([Odd(at=Source(name, text).span(start, end))])
+    return render_text([Odd(at=Source(name, text).span(start, end))])
 
 
 def test_a_frame_has_place_sentence_name_line_and_marks() -> None:
@@ -59,13 +59,13 @@ def test_a_frame_has_place_sentence_name_line_and_marks() -> None:
 
 
 def test_a_problem_without_a_place_is_one_line_and_its_hint() -> None:
-    assert plain([Odd(way_out="do this")]) == "error: this is odd [odd]\n  hint: do this\n"
+    assert render_text([Odd(way_out="do this")]) == "error: this is odd [odd]\n  hint: do this\n"
 
 
 def test_labels_show_other_places_in_other_files_too() -> None:
     first, second = Source("a.aug", "left right"), Source("b.vibe.json", '{\n  "x": 1\n}')
     problem = Odd(at=first.span(5, 10), others=(Label(second.span(4, 7), "first defined here"),), way_out="choose one")
-    assert plain([problem]) == (
+    assert render_text([problem]) == (
         "a.aug:1:6: error: this is odd [odd]\n"
         "  1 | left right\n"
         "    |      ^^^^^\n"
@@ -123,7 +123,7 @@ def test_a_long_span_shows_its_first_lines() -> None:
 
 def test_control_characters_cannot_drive_the_terminal() -> None:
     text = "\x1b[31mred\x07\u202e\x9b2J"
-    out = plain([Odd(at=Source("a\x1b]0;t.aug", text).span(0, 3), said=f"bad `{text}`", way_out=text)])
+    out = render_text([Odd(at=Source("a\x1b]0;t.aug", text).span(0, 3), said=f"bad `{text}`", way_out=text)])
     assert not [letter for letter in out if letter != "\n" and unicodedata.category(letter) in {"Cc", "Cf", "Cs"}]
     assert "␛[31mred␇" in out
 
@@ -133,7 +133,7 @@ def test_odd_bytes_of_a_file_name_can_be_written() -> None:
 
 
 def test_an_endless_message_is_cut() -> None:
-    assert len(plain([Odd(said="long " * 100_000)])) < SENTENCE_LENGTH + 100
+    assert len(render_text([Odd(said="long " * 100_000)])) < SENTENCE_LENGTH + 100
 
 
 def test_the_summary_counts_in_words() -> None:

@@ -16,7 +16,7 @@ from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.library_streams import messages_of, states_joined
 from instrc.lifting.replies.parts import are_parts, is_part, part
-from instrc.lifting.replies.plain import plain
+from instrc.lifting.replies.provider_objects import json_of
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.replies.responses import (
@@ -58,7 +58,7 @@ def readings(answer: object, owns: Keys, names: frozenset[str]) -> Readings:
 
     `owns` says which keys of an object are those of the arguments; `names` are the names under which tools were sent.
     """
-    value = plain(answer)
+    value = json_of(answer)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return _of_text(value, owns, names) if isinstance(value, str) else _of_value(value, owns, names)

@@ -12,7 +12,7 @@ from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.rewrites import unions
-from instrc.lowering.rewrites.scalars import plain_type
+from instrc.lowering.rewrites.scalars import bare_type
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
@@ -29,7 +29,7 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 
 def fit(node: Json, context: Context, progress: Progress, list_variants: ListVariants, extra: Sequence[Variant] = ()) -> Rebuilt:
     """Return the schema in the target's words for a schema, with `extra` variants beside its own."""
-    if not extra and (kind := plain_type(node, context)) is not None:
+    if not extra and (kind := bare_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
     found, progress = list_variants(node, context, progress)
     return combine(node, [*found, *extra] if extra else found, context, progress)

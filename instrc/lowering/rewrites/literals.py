@@ -105,7 +105,7 @@ def _values(node: JsonObject) -> list[Json]:
         values = [value for value in values if kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds)]
     others: JsonObject = {} if _OTHERS.issuperset(node) else {word: node[word] for word in node if word not in _OTHERS}
     if others and values:
-        from instrc.codecs.judge import accepts
+        from instrc.codecs.acceptance import accepts
 
         values = [value for value in values if accepts(others, value)]
     return values

@@ -103,7 +103,7 @@ def _schema_of(
     if name not in declared and not matched and others.rest is not None:
         demands.append(others.rest)
     if "propertyNames" in node:
-        from instrc.codecs.judge import accepts
+        from instrc.codecs.acceptance import accepts
 
         if not accepts(node["propertyNames"], name):
             return False, progress

@@ -13,7 +13,7 @@ from instrc.jsonvalue import Json, JsonObject, as_array
 from instrc.lowering.context import Context, ListVariants
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import combine, described
-from instrc.lowering.rewrites.scalars import plain_type
+from instrc.lowering.rewrites.scalars import bare_type
 from instrc.lowering.variants import Variant, null_variant
 from instrc.schema.members import listing, mapping
 
@@ -71,7 +71,7 @@ def property_of(
     """Return a property as it is sent; `None` if it has no value."""
     context = holder.context
     dialect = context.dialect
-    kind = plain_type(schema, holder.inside)
+    kind = bare_type(schema, holder.inside)
     absence = None if kind is None else _ALWAYS if required else holder.optional
     if absence is not None:
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}

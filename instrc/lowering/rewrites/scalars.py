@@ -36,7 +36,7 @@ _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | _OF_STRINGS | _OF_NUMBERS
 """Keywords that may say more of a value than its type."""
 
 
-def plain_type(node: Json, context: Context) -> str | None:
+def bare_type(node: Json, context: Context) -> str | None:
     """Return the scalar type that is all a schema asks for; `None` for every other schema.
 
     Most schemas are such: what is said of them needs no variants that are put together.

@@ -19,7 +19,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import Given
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
-from instrc.passes.bind.names import Called, Program, Special
+from instrc.passes.bind.names import Called, CalledProgram, Special
 from instrc.passes.bind.values import Data, Result
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
@@ -112,7 +112,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     made = None
     if isinstance(called, Instruction):
         made = _described(ev, called, expression.span, context)
-    elif isinstance(called, Program):
+    elif isinstance(called, CalledProgram):
         inputs = programs.inputs_of(ev, called, expression.span, context)
         if inputs is None:
             return None
@@ -152,7 +152,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     return Tool(name, "process", target, arguments, output, tuple(given.arguments), file)
 
 
-def _target(ev: Evaluation, called: Instruction | Program, file: str | None, at: Span, context: EvaluationContext) -> str:
+def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:
     """Return the address of a process as it is found from the program that is compiled."""
     target = called.uri or called.name if isinstance(called, Instruction) else called.reference
     if file is None or not context.scope.program.calls:
@@ -163,9 +163,9 @@ def _target(ev: Evaluation, called: Instruction | Program, file: str | None, at:
     return address or target
 
 
-def _file_of(ev: Evaluation, called: Instruction | Program) -> str | None:
+def _file_of(ev: Evaluation, called: Instruction | CalledProgram) -> str | None:
     """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
-    if isinstance(called, Program):
+    if isinstance(called, CalledProgram):
         return called.file.path
     if called.uri is None:
         return None

@@ -42,7 +42,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning
 from instrc.passes.bind.mixing import mix
-from instrc.passes.bind.names import InputName, Program, Special
+from instrc.passes.bind.names import CalledProgram, InputName, Special
 from instrc.passes.bind.pipes import evaluate_pipe
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
@@ -134,7 +134,7 @@ def _call(
             return call(ev, called, arguments, span, context)
         case None:
             return _mistakes_in(ev, arguments, context)
-        case Program():
+        case CalledProgram():
             from instrc.passes.bind.programs import call_program  # as above
 
             return call_program(ev, called, arguments, span, context)

@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from instrc.ir.blocks import Content
-from instrc.ir.fusion import Fusion, StepObject, Unit, is_plain
+from instrc.ir.fusion import Fusion, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Step
 from instrc.ir.paths import Path
 
@@ -117,7 +117,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
     waiting: list[Unit] = list(units)
     while waiting:
         unit = waiting.pop()
-        if isinstance(unit, int) and is_plain(steps[unit].content):
+        if isinstance(unit, int) and is_lone_instruction(steps[unit].content):
             continue
         if not isinstance(unit, int):
             blocks = _blocks(slot.content for slot in unit.application.slots)
@@ -136,7 +136,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
 def _blocks(contents: Iterable[Content]) -> list[StepObject]:
     """Return the objects of steps in some contents, at any depth of slots but not inside each other."""
     found: list[StepObject] = []
-    waiting = [each for each in contents if not is_plain(each)]
+    waiting = [each for each in contents if not is_lone_instruction(each)]
     while waiting:
         content = waiting.pop(0)
         if isinstance(content, StepObject):

@@ -19,7 +19,7 @@ from instrc.passes.bind.given import Given
 from instrc.passes.bind.holding import numbers
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import alias, find_instruction
-from instrc.passes.bind.names import Program
+from instrc.passes.bind.names import CalledProgram
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Keys, Members, Result, Value
@@ -97,7 +97,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         target = alias(ev, written[0].value, context.scope)
         if target is None and len(ev.report.problems) > reported:
             return None
-    if isinstance(target, Program):
+    if isinstance(target, CalledProgram):
         yield from ()
         made = target.instructions.launched(target.file, target.export)
         entry, name = made, target.file.segment

@@ -7,7 +7,7 @@ from instrc.ir.fusion import Instruction, suffix_of
 from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Object, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.names import RESERVED, SPECIAL, Called, InputName, Meaning, Program, Special
+from instrc.passes.bind.names import RESERVED, SPECIAL, Called, CalledProgram, InputName, Meaning, Special
 from instrc.passes.bind.scopes import Definition, Scope, is_value
 from instrc.passes.bind.values import Value
 from instrc.problems.problem import CompileError
@@ -37,7 +37,7 @@ def knows(name: str, scope: Scope) -> bool:
     return known or bool(instructions.programs_named(name))
 
 
-def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | Program | None:
+def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | CalledProgram | None:
     """Return the instruction of the registry that a name finds, else the program; with `reading`, a value should stand there."""
     instructions = scope.program.instructions
     if known := instructions.found.get(name.text):
@@ -71,13 +71,13 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     return None
 
 
-def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | Program | None:
+def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledProgram | None:
     """Return the instruction that an `aug:` reference leads to, else the program."""
     instructions = scope.program.instructions
     try:
         file = instructions.program(uri.text, uri.span)
         if file is not None:
-            return Program(file, uri.text.partition("#")[2] or None, instructions.of(file))
+            return CalledProgram(file, uri.text.partition("#")[2] or None, instructions.of(file))
         return instructions.instruction(uri.text, uri.span)
     except CompileError as error:
         for problem in error.problems:
@@ -108,7 +108,7 @@ def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called 
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
-    if found is None or isinstance(found, Instruction | Special | Program):
+    if found is None or isinstance(found, Instruction | Special | CalledProgram):
         return found
     if isinstance(found, Definition) and ev.ends.is_alias(found):
         return alias(ev, name, context.scope)
@@ -127,7 +127,7 @@ def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None
     end, home = ev.ends.end(expression, scope)
     if isinstance(end, Name) and not is_value(end.text, home):
         found = meaning(ev, end, home)
-        return found if isinstance(found, Instruction | Special | Program) else None
+        return found if isinstance(found, Instruction | Special | CalledProgram) else None
     return find_vibe(ev, end, home) if isinstance(end, Uri) else None
 
 

@@ -35,7 +35,7 @@ class Special(Struct, frozen=True):
     name: str
 
 
-class Program(Struct, frozen=True):
+class CalledProgram(Struct, frozen=True):
     """A program of the registry, which is called like an instruction."""
 
     file: ProgramFile
@@ -50,7 +50,7 @@ class Program(Struct, frozen=True):
         return self.file.uri if self.export is None else f"{self.file.uri}#{self.export}"
 
 
-Called: TypeAlias = Instruction | Special | Program
+Called: TypeAlias = Instruction | Special | CalledProgram
 Meaning: TypeAlias = Definition | InputName | Called
 
 

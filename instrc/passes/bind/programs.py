@@ -15,7 +15,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_reference
-from instrc.passes.bind.names import Program, define
+from instrc.passes.bind.names import CalledProgram, define
 from instrc.passes.bind.scopes import ProgramNames, Scope
 from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.trampoline import Task
@@ -30,7 +30,7 @@ from instrc.syntax.parse import parse
 
 
 def call_program(
-    ev: Evaluation, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
     calls = [each.path for each in context.scope.program.calls]
@@ -68,7 +68,7 @@ def _with_call(problem: Problem, span: Span) -> Problem:
     return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
 
 
-def inputs_of(ev: Evaluation, program: Program, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
+def inputs_of(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
     """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
     names = _names(ev, program, span, context)
     if names is None or _export(ev, program, names, span) is None:
@@ -79,7 +79,7 @@ def inputs_of(ev: Evaluation, program: Program, span: Span, context: EvaluationC
     return found
 
 
-def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationContext) -> ProgramNames | None:
+def _names(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> ProgramNames | None:
     """Read a program; what is wrong with it is shown in it, with the call that led there."""
     file = program.file
     if suffix_of(file.segment):
@@ -97,7 +97,7 @@ def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationCont
     return None if mine.failed else names
 
 
-def _export(ev: Evaluation, program: Program, names: ProgramNames, span: Span) -> Expression | None:
+def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Expression | None:
     """Return what a program exports; of several, the one that is named."""
     exports = _exports_of(names)
     if program.export is not None:
@@ -127,7 +127,12 @@ def _exports_of(names: ProgramNames) -> dict[str, Expression]:
 
 
 def _evaluate_arguments(
-    ev: Evaluation, names: ProgramNames, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+    ev: Evaluation,
+    names: ProgramNames,
+    program: CalledProgram,
+    written: tuple[Argument, ...],
+    span: Span,
+    context: EvaluationContext,
 ) -> Task[dict[str, Value] | None]:
     """Evaluate the arguments of a call of a program, by the names of its inputs."""
     inputs = tuple(names.inputs)

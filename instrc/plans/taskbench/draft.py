@@ -9,7 +9,7 @@ from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import SHOWN_REPAIR
 from instrc.plans.taskbench.records import Record
 from instrc.problems.plans import InvalidPlan, PlanProblem
-from instrc.problems.suggest import nearest, plain
+from instrc.problems.suggest import comparable, nearest
 from instrc.problems.taskbench import OddArguments, RepairedPlan
 
 
@@ -93,4 +93,4 @@ def brief(value: Json) -> str:
 
 
 def _letters(name: str) -> str:
-    return "".join(letter for letter in plain(name) if letter.isalnum())
+    return "".join(letter for letter in comparable(name) if letter.isalnum())

@@ -9,7 +9,7 @@ from instrc.runtime.interpreter.commands import Result
 from instrc.runtime.secrets import redacted
 
 
-def plain(result: Result) -> Result:
+def as_recorded(result: Result) -> Result:
     """Return a result as it is read back from a store: pure JSON, without secrets."""
     try:
         return cast("Result", redacted(loads(dumps(result, indent=False))))

@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.dbos.journal import Entry, Journal
 from instrc.runtime.drivers.memory import MemoryPort
-from instrc.runtime.drivers.recording import plain
+from instrc.runtime.drivers.recording import as_recorded
 from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
@@ -72,7 +72,7 @@ class DurablePort(MemoryPort):
         """Wait for results and record them."""
         if self.due.keys() - self._known_due:
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
-        results = [(name, plain(result)) for name, result in await super().wait_first(tasks)]
+        results = [(name, as_recorded(result)) for name, result in await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
         for command in [name for name in self._letters if name not in tasks]:
             self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between

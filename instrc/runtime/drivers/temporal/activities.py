@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 from instrc.jsonvalue import Json
 from instrc.limits.runs import KEPT_PLANS
 from instrc.problems.problem import CompileError
-from instrc.runtime.drivers.recording import plain
+from instrc.runtime.drivers.recording import as_recorded
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.documents import Came, Child, Effect, Launched
 from instrc.runtime.effects import Effects, child_inputs
@@ -91,7 +91,7 @@ class Carrying:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:
             return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
-        return {"pending": True} if result is None else plain(result)
+        return {"pending": True} if result is None else as_recorded(result)
 
     def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Child:
         plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)

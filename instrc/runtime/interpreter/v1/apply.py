@@ -99,7 +99,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Entry, 
 def _misfits(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
     """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
     schema = schema_of(machine, scope, unit)
-    return complaints_by(unit.judge, value) if schema is unit.schema else complaints(value, schema)
+    return complaints_by(unit.validator, value) if schema is unit.schema else complaints(value, schema)
 
 
 def _again(
@@ -208,8 +208,14 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit,
 def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
     wrapped: Json = {"output": value} if unit.wrapped else value
-    wrong = complaints_by(unit.judge, wrapped)
-    if wrong and unit.wrapped and isinstance(value, dict) and value.keys() == {"output"} and not complaints_by(unit.judge, value):
+    wrong = complaints_by(unit.validator, wrapped)
+    if (
+        wrong
+        and unit.wrapped
+        and isinstance(value, dict)
+        and value.keys() == {"output"}
+        and not complaints_by(unit.validator, value)
+    ):
         return value, []
     return wrapped, wrong
 

@@ -19,7 +19,7 @@ from instrc.jsonvalue import JsonObject
 from instrc.runtime.interpreter.documents import Options, PinnedPlan
 from instrc.runtime.interpreter.v1.units import LocatedPath, Region, Source, Unit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
-from instrc.schema.validation import Judge
+from instrc.schema.validation import SchemaValidator
 
 
 class Program:
@@ -39,7 +39,7 @@ class Program:
         self.regions: list[Region] = []
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""
-        self._judges: dict[str, Judge] = {}
+        self._validators: dict[str, SchemaValidator] = {}
         """By their schemas as text: many steps have equal ones."""
         self._waits: set[tuple[int, int, int]] = set()
         self._build(self.process.body)
@@ -142,7 +142,7 @@ class Program:
         assert unit.chunk is not None
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
         unit.schema = bare(unit.chunk, unit.steps, self.definitions, alone=alone)
-        unit.judge = self._judges.setdefault(dumps(unit.schema, indent=False), Judge(unit.schema))
+        unit.validator = self._validators.setdefault(dumps(unit.schema, indent=False), SchemaValidator(unit.schema))
         if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
             unit.meta = frozenset(step.key for step in unit.steps)
         unit.wrapped = len(unit.steps) == 1 and unit.steps[0].output

@@ -10,7 +10,7 @@ from instrc.ir.flow import Block, Condition, Each, Repeat, When
 from instrc.ir.reads import Read, Value, reads_of, value_of
 from instrc.ir.steps import Among, Chunk, Loop, Planned, Step
 from instrc.jsonvalue import Json
-from instrc.schema.validation import Judge
+from instrc.schema.validation import SchemaValidator
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
 Source: TypeAlias = Literal["name", "key", "context", "input"]
@@ -56,7 +56,7 @@ class Unit:
     """Steps of a person whose `decision` no condition reads."""
     schema: Json = None
     """What is filled in, without engine properties, with its definitions."""
-    judge: Judge = field(default_factory=lambda: Judge(True))  # noqa: FBT003  -- the schema that takes everything
+    validator: SchemaValidator = field(default_factory=lambda: SchemaValidator(True))  # noqa: FBT003  -- the schema that takes everything
     """Holds answers against the schema."""
     wrapped: bool = False
     """Of one step: its value is the member `output` of what is recorded."""

@@ -18,7 +18,7 @@ _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 """A part of a value, and what puts its copy in its place."""
 
 
-def plain(value: object) -> Json:
+def checked_json(value: object) -> Json:
     """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
     try:
         read: Json = orjson.loads(orjson.dumps(value, option=_STRICTLY))
@@ -32,7 +32,7 @@ def plain(value: object) -> Json:
 def _read(value: object) -> Json:
     """Return a copy of a value; what its own classes raise when they are read is a `TypeError` that says so."""
     try:
-        return _plain_copy(value)
+        return _copy(value)
     except TypeError:
         raise
     except Exception as error:
@@ -40,7 +40,7 @@ def _read(value: object) -> Json:
         raise TypeError(message) from error
 
 
-def _plain_copy(value: object) -> Json:
+def _copy(value: object) -> Json:
     """Return a copy of a value, with each part of it looked at."""
     root: JsonArray = [None]
     pending: list[_Copied | int] = [(value, partial(root.__setitem__, 0))]

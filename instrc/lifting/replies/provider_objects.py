@@ -14,7 +14,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 
 
-def plain(value: object) -> Json:
+def json_of(value: object) -> Json:
     """Return what an object says as plain JSON; what cannot be said so is left as it is.
 
     A stream is read to its end.  What still has to be awaited is a `TypeError`.
@@ -22,10 +22,10 @@ def plain(value: object) -> Json:
     if isinstance(value, Awaitable | AsyncIterable):
         message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
         raise TypeError(message)
-    return cast("Json", _plain(value, 0, {}))  # whoever needs pure JSON asks `json_fault`
+    return cast("Json", _json_of(value, 0, {}))  # whoever needs pure JSON asks `json_fault`
 
 
-def _plain(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
+def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, Enum):
         found: object = value.value
         return found
@@ -41,9 +41,9 @@ def _plain(value: object, level: int, known: dict[int, tuple[object, object]]) -
 
 def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
     if isinstance(value, list | tuple):
-        return [_plain(item, level + 1, known) for item in value]
+        return [_json_of(item, level + 1, known) for item in value]
     if isinstance(value, Mapping):
-        return {key: _plain(item, level + 1, known) for key, item in value.items()}
+        return {key: _json_of(item, level + 1, known) for key, item in value.items()}
     if isinstance(value, type):
         return value
     try:
@@ -52,9 +52,9 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
         if isinstance(getattr(value, "status_code", None), int) and isinstance(body := getattr(value, "content", None), bytes):
             return body  # a response of httpx or requests
         if callable(write := getattr(value, "toDict", None)):  # a prediction of DSPy
-            return _plain(write(), level + 1, known)
+            return _json_of(write(), level + 1, known)
         if is_dataclass(value):
-            return {each.name: _plain(getattr(value, each.name), level + 1, known) for each in fields(value)}
+            return {each.name: _json_of(getattr(value, each.name), level + 1, known) for each in fields(value)}
     except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
         return value
     return _of_stream(value, level, known) if isinstance(value, Iterable) else value
@@ -68,7 +68,7 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
     if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
         texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
         return ("" if any("\n" in text for text in texts) else "\n").join(texts)
-    return [_plain(piece, level + 1, known) for piece in pieces]
+    return [_json_of(piece, level + 1, known) for piece in pieces]
 
 
 def _dumped(dump: Callable[..., object]) -> object:

@@ -9,7 +9,7 @@ from instrc.schema.validation import validate
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
 
 
-class Judge:
+class ArgumentValidator:
     """The verdict on values of one schema; a schema that cannot be applied accepts all."""
 
     def __init__(self, schema: Json, definitions: dict[str, Json]) -> None:

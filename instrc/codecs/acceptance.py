@@ -18,7 +18,7 @@ def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
     return is_valid(value, {**schema, "$defs": definitions} if definitions and isinstance(schema, dict) else schema)
 
 
-class Judge:
+class DefinitionsValidator:
     """The verdict on values of schemas that refer to common definitions, which are read once for all of them."""
 
     def __init__(self, definitions: Json) -> None:
