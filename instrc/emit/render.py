@@ -13,7 +13,7 @@ from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
-from instrc.ir.fusion import Group, StepObject, Unit, is_plain
+from instrc.ir.fusion import Group, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Executor, Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
@@ -166,7 +166,7 @@ class Renderer:
         schema, engine = self._step(number, item, answer=answer)
         content = self.graph.steps[number].content
         refers = isinstance(schema, dict) and "$ref" in schema
-        if refers or (not is_plain(content) and (number in self.plan.flat.placed or choices_of(content))):
+        if refers or (not is_lone_instruction(content) and (number in self.plan.flat.placed or choices_of(content))):
             whole = beside(self.engines.with_choices(number, schema, item), engine)
             return read_step(key, whole, executor, self._resolved)
         return ProcessStep(key, schema, executor, engine)

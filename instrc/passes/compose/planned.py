@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.blocks import Content, Each, Repeat, regions_of
-from instrc.ir.fusion import Among, Fusion, Planned, Slot, Tool, is_plain
+from instrc.ir.fusion import Among, Fusion, Planned, Slot, Tool, is_lone_instruction
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
@@ -15,7 +15,7 @@ RUN_PLAN = "RunPlan_Activity"
 def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
     """Return what fills a step's properties by choice, each with the names that lead to it."""
     found: list[tuple[tuple[str, ...], Planned | Among]] = []
-    if is_plain(content):
+    if is_lone_instruction(content):
         return found
     waiting: list[tuple[tuple[str, ...], Content]] = [((), content)]
     while waiting:
