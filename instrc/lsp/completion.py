@@ -13,6 +13,7 @@ from instrc.ir.surface import Call, Name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import COMPLETION_DISTANCE
+from instrc.lsp.expected import Expected, expected
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, inputs_of, members
 from instrc.lsp.session import Document, Session
@@ -57,12 +58,14 @@ def completion(document: Document, offset: int, session: Session, *, snippets: b
             return _value_items(_values(schema), quoted=bool(found.group(3)))
     if _is_silent(document.source.text[:offset]):
         return []
+    before = _SILENT.sub(lambda found: " " * len(found.group()), document.source.text[:offset])[-COMPLETION_DISTANCE:]
     if path := _PATH.search(before):
         return _members(_path_schema(document, offset, path, knowledge))
     if path := _CALL_PATH.search(before):
         return _members(_call_schema(document, offset - len(path.group()) + 1, path.group(1), knowledge))
-    slots = _slots(before, knowledge)
-    return [*slots, *_names(document, offset, knowledge), *_words(snippets=snippets)]
+    fits = expected(document, offset)
+    slots = _slots(before, knowledge) if fits.values else []
+    return [*slots, *_names(document, offset, knowledge, fits), *_words(fits, snippets=snippets)]
 
 
 def _references(document: Document, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
@@ -188,8 +191,10 @@ def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
     return []
 
 
-def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[types.CompletionItem]:
+def _names(document: Document, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
     seen: set[str] = set()
+    if not fits.values:
+        return
     for definition in document.index.scope(offset).visible():
         typed = definition.kind != "round" and definition.span.start <= offset <= definition.span.end
         if definition.name not in seen and not typed:
@@ -200,6 +205,8 @@ def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[ty
                 detail=definition.kind,
                 sort_text=f"1{definition.name}",
             )
+    if not fits.instructions:
+        return
     for name in knowledge.registry.names():
         spelled = _program_name(name)
         if spelled not in seen:
@@ -225,7 +232,7 @@ def _program_name(name: str) -> str:
     return pascal(name)
 
 
-def _words(*, snippets: bool) -> list[types.CompletionItem]:
+def _words(fits: Expected, *, snippets: bool) -> list[types.CompletionItem]:
     kind = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
     return [
         types.CompletionItem(
@@ -236,6 +243,7 @@ def _words(*, snippets: bool) -> list[types.CompletionItem]:
             sort_text=f"4{word}",
         )
         for word, text in {**_STATEMENTS, **{word: word for word in _BETWEEN}}.items()
+        if fits.word(word)
     ]
 
 

@@ -54,7 +54,11 @@ def opened(tmp_path: Path) -> Any:
         ("repeat { const d = Draft(prompt, ¦); d } until d.text is 1", {"previous", "round", "rounds", "prompt"}),
         ("repeat { const d = Draft(prompt); d } until d.¦", {"subject", "text"}),
         ("repeat { const d = Draft(prompt); d } until d.text is 1 else { each r in rounds { Draft(r.¦) } }", {"d"}),
-        ("repeat { const d = Draft(prompt); d } ¦", {"until", "max"}),
+        ("repeat { const d = Draft(prompt); d } ¦", {"until"}),
+        ("repeat { const d = Draft(prompt); d } until d.text is 1 ¦", {"max", "keep", "or", "else"}),
+        ("each guest ¦", {"in"}),
+        ("const people = Draft;\n// All of people.\n¦", {"tool", "const", "Draft", "people"}),
+        ("Draft | Tr¦", {"Draft", "Triage", "when"}),
         ("try { Send_Activity(prompt) } else { Draft(error.¦) }", {"step", "kind", "code", "message"}),
         (ANSWER + "when answer.decision is ¦", {'"Approve"', '"Reject"'}),
         (ANSWER + 'when answer.decision is "¦" { Draft(people) }', {"Approve", "Reject"}),
@@ -73,6 +77,29 @@ def test_what_is_offered(opened: Any, text: str, wanted: set[str]) -> None:
 def test_nothing_is_offered_in_comments_and_strings(opened: Any, text: str) -> None:
     document, offset, session = opened(text)
     assert completion.completion(document, offset, session, snippets=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "unwanted"),
+    [
+        ("const ¦", {"Draft", "const", "prompt"}),
+        ("const a = ¦", {"tool", "input", "const", "else", "until"}),
+        ("each ¦ in people.guests { Draft }", {"Draft", "prompt"}),
+        ("when ¦", {"Draft", "Process", "when"}),
+        ("each guest in ¦", {"Draft", "each"}),
+        ("Draft ¦", {"Draft", "prompt", "const", "when", "else"}),
+        ("Draft @ ¦", {"Draft", "const"}),
+        ("Draft @ { properties: { text: ¦ } }", {"Draft", "subject", "when"}),
+        ("Draft({ ¦ })", {"const", "tool", "else"}),
+        ("each a in prompt.b { ¦ }", {"tool", "input", "else"}),
+        ("repeat { Draft } ¦", {"max", "else", "Draft"}),
+        ("when prompt.x is 1 { Draft } ¦", {"Draft", "until", "is"}),
+    ],
+)
+def test_what_cannot_stand_at_a_place_is_not_offered(opened: Any, text: str, unwanted: set[str]) -> None:
+    document, offset, session = opened(text)
+    offered = {item.label for item in completion.completion(document, offset, session, snippets=False)}
+    assert not unwanted & offered
 
 
 @pytest.mark.parametrize("name", ["Tri¦age(prompt)", "aug:support/tri¦age(prompt)"])
