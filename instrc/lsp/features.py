@@ -117,6 +117,9 @@ def _questions(server: Server) -> None:
             known = uses.instruction_at(document, offset, session)
             if known is not None:
                 return uses.places(known, document, session, declaration=declaration)
+            called = uses.program_at(document, offset, session)
+            if called is not None:
+                return uses.program_places(called, document, session, declaration=declaration)
             return [] if document.is_vibe else navigation.references(document, offset, declaration=declaration)
 
         return _asked(server, params, find, [])

@@ -1,17 +1,17 @@
-"""Find all places of an instruction in the files of a project, and give it another name."""
+"""Find all places of an instruction or a called program in the files of a project, and give an instruction another name."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 
 from instrc.lsp.diagnostics import uri_of
-from instrc.lsp.knowledge import Known
+from instrc.lsp.knowledge import Knowledge, Known
 from instrc.lsp.session import Document, Session
 from instrc.naming import words
 from instrc.problems.report import Report
@@ -19,6 +19,7 @@ from instrc.problems.suggest import comparable
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
+from instrc.vibes.programs import ProgramFile
 from instrc.vibes.roots import ENDING, read_name
 from instrc.workspace import find
 
@@ -53,11 +54,31 @@ def instruction_at(document: Document, offset: int, session: Session) -> Known |
     return knowledge.find(mention.text) if mention is not None and mention.definition is None else None
 
 
+def program_at(document: Document, offset: int, session: Session) -> ProgramFile | None:
+    """Return the program that is called at an offset."""
+    knowledge = None if document.is_vibe else session.knowledge(document)
+    mention = document.index.mention(offset) if knowledge is not None else None
+    return knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
+
+
 def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
     """Yield the places of an instruction in all programs and vibes of the project of a document."""
     place = os.path.realpath(known.vibe.source.name)
-    name = comparable(known.vibe.segment)
-    for file in find([str(_project(document, session))], Report()):
+
+    def leads(knowledge: Knowledge, text: str) -> bool:
+        found = knowledge.find(text)
+        return found is not None and os.path.realpath(found.vibe.source.name) == place
+
+    return _uses(known.vibe.segment, leads, document, session)
+
+
+def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: Document, session: Session) -> Iterator[Use]:
+    """Yield the places of what lies in a file of a name, in all files of the project: names and references that lead there."""
+    name = comparable(segment)
+    project = _project(document, session)
+    opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
+    saved = find([str(project)], Report())
+    for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # what is open may not be saved yet
         other = session.file(file)
         if other is None or name not in comparable(other.source.text):
             continue
@@ -65,8 +86,7 @@ def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
         if knowledge is None:
             continue
         for span, reference, short in _named(other):
-            found = knowledge.find(reference or span.text)
-            if found is None or os.path.realpath(found.vibe.source.name) != place:
+            if not leads(knowledge, reference or span.text):
                 continue
             part = _SEGMENT.search(reference.removeprefix("aug:")) if reference else None
             start = span.start + (part.start() + len("aug:") if part else 0)
@@ -92,12 +112,28 @@ def _project(document: Document, session: Session) -> Path:
 
 def places(known: Known, document: Document, session: Session, *, declaration: bool) -> list[types.Location]:
     """Return the places of an instruction, its own file among them if that is asked for."""
-    found = [
-        types.Location(uri_of(use.document.path), use.document.lines.range(use.span)) for use in uses(known, document, session)
-    ]
+    return [*(_beginning(known.vibe.source.name) if declaration else []), *map(_location, uses(known, document, session))]
+
+
+def program_places(called: ProgramFile, document: Document, session: Session, *, declaration: bool) -> list[types.Location]:
+    """Return the places where a program is called, its own file among them if that is asked for."""
+    place = os.path.realpath(called.path)
+
+    def leads(knowledge: Knowledge, text: str) -> bool:
+        found = knowledge.program(text)
+        return found is not None and os.path.realpath(found.path) == place
+
+    found = _uses(called.segment, leads, document, session)
+    return [*(_beginning(called.path) if declaration else []), *map(_location, found)]
+
+
+def _beginning(path: str) -> list[types.Location]:
     start = types.Position(0, 0)
-    own = [types.Location(uri_of(known.vibe.source.name), types.Range(start, start))]
-    return [*(own if declaration else []), *found]
+    return [types.Location(uri_of(path), types.Range(start, start))]
+
+
+def _location(use: Use) -> types.Location:
+    return types.Location(uri_of(use.document.path), use.document.lines.range(use.span))
 
 
 def rename_instruction(known: Known, document: Document, session: Session, name: str) -> types.WorkspaceEdit | str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc.lsp import completion, navigation
+from instrc.lsp import completion, navigation, uses
 from instrc.lsp.hover import hover
 from instrc.lsp.session import Document, Session
 
@@ -109,6 +109,22 @@ def test_a_called_program_is_shown_and_found(opened: Any, name: str) -> None:
     found = navigation.definition(document, offset, session)
     assert found is not None
     assert found.uri.endswith("schemas/support/triage.aug")
+
+
+def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: Path) -> None:
+    (tmp_path / "b.aug").write_text("const triage = Draft;\naug:support/triage(triage)")
+    (tmp_path / "schemas" / "c.aug").write_text("Draft | { Triage }")
+    (tmp_path / "d.aug").write_text("Draft // Triage")
+    document, offset, session = opened("Tri¦age(prompt)")
+    called = uses.program_at(document, offset, session)
+    assert called is not None
+    found = uses.program_places(called, document, session, declaration=True)
+    assert sorted((Path(each.uri).name, each.range.start.line, each.range.start.character) for each in found) == [
+        ("a.aug", 0, 0),
+        ("b.aug", 1, 12),
+        ("c.aug", 0, 10),
+        ("triage.aug", 0, 0),
+    ]
 
 
 @pytest.mark.parametrize(
