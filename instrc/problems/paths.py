@@ -40,6 +40,8 @@ class UnknownMember(Problem):
     nearest: tuple[str, ...] = ()
     handed: bool = False
     """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
+    passed: str = ""
+    """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
 
     @property
     def message(self) -> str:
@@ -49,6 +51,9 @@ class UnknownMember(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.passed:
+            made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
+            return f"rounds keep only what steps and blocks in them give: make it a block, {made}"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.handed and self.word.startswith(("_", "$")):

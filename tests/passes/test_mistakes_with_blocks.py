@@ -128,6 +128,13 @@ MISTAKES = [
         "do { rounds }",
     ),
     ("try { Send_Activity(prompt) } else { const e = error; try { Draft } else { «Write(e)» } }", "hidden-name", "do { error }"),
+    # names that only pass a value on are no part of a round
+    ("repeat { const c = Check(prompt); const r = round; Draft(previous.«r») } until c.ok", "unknown-member", "const r = do {"),
+    (
+        PEOPLE + "repeat { const c = Check(p); const o = { c, p }; Draft(previous.«o») } until c.ok",
+        "unknown-member",
+        "`p: do { … }`",
+    ),
     # a block where a value stands
     (CHECK + "Write({ letter: «when c.ok { Draft }» })", "misplaced-block", "come first"),
     (CHECK + "Introspect_Mixin(«when c.ok { Draft(prompt) }»)", "misplaced-block", "come first"),

@@ -33,7 +33,8 @@ def check_handed(graph: Graph, report: Report) -> None:
             if not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
                 known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
                 at = written.get(path, span)
-                report.add(problems.paths.UnknownMember(at=at, word=path.tail[-1], known=known))
+                passed = path.tail[place] if path.tail[place] in names else ""
+                report.add(problems.paths.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
 
 
 def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
