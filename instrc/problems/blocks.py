@@ -105,7 +105,7 @@ class BadCondition(Problem):
     name: ClassVar[str] = "bad-condition"
 
     slip: str
-    """`brackets`, `call`, `scalar`, `list`, `or` or `value`."""
+    """`brackets`, `call`, `range`, `scalar`, `list`, `or` or `value`."""
     word: str = "when"
 
     @property
@@ -114,7 +114,7 @@ class BadCondition(Problem):
         match self.slip:
             case "brackets":
                 return f"what follows `{self.word}` is written without brackets"
-            case "call":
+            case "call" | "range":
                 return f"a call cannot follow `{self.word}`: write a name or a path"
             case "scalar" | "list":
                 return "`is` needs a text, a number, `true`, `false` or `null` after it"
@@ -131,6 +131,8 @@ class BadCondition(Problem):
                 return "remove the brackets"
             case "call":
                 return "name the result of the call first: `const answer = …`"
+            case "range":
+                return "write the number of times as a literal: `each i in 3 { … }`"
             case "scalar":
                 return _scalar(self.word)
             case "list":
@@ -266,7 +268,7 @@ class IncompleteBlock(Problem):
         """One short sentence: the way out."""
         if self.advice:
             return self.advice
-        return f"write `{FORMS[self.word]}`" if self.word in FORMS else None
+        return f"write `{FORMS.get(self.word, FORMS['repeat'])}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

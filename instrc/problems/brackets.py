@@ -169,8 +169,8 @@ class ExtraComma(Problem):
     name: ClassVar[str] = "extra-comma"
 
     where: str = "list"
-    """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself, or
-    in the `names` that it defines."""
+    """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself,
+    in the `names` that it defines, between `bounds` or in a `condition`."""
 
     @property
     def message(self) -> str:
@@ -182,6 +182,12 @@ class ExtraComma(Problem):
         """One short sentence: the way out."""
         if self.where == "names":
             return "define one name per statement: `const a = …; const b = …`, `input a; input b`"
+        if self.where == "bounds":
+            return "remove it: the bounds stand behind each other, `until PATH max 5 keep 2`"
+        if self.where == "condition":
+            return (
+                "write `or` where one of them is enough, for both a name in the block: `const done = when A { when B { true } }`"
+            )
         if self.where == "statement":
             return "write `;` to end a statement, `|` to begin the next stage"
         if self.where == "group":

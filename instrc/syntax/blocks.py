@@ -59,6 +59,7 @@ _INSTEAD_OF_ELSE = frozenset({"catch", "except", "finally", "rescue"})
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 
 
+_NUMBERS = frozenset({"range", "xrange", "enumerate", "seq"})
 _AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
 
 
@@ -100,9 +101,9 @@ def block_slip(view: View) -> Slip:
 
 
 def _ends_line(view: View) -> bool:
-    """Tell whether a `:` ends the line that a word of blocks is all of, as `try:` does."""
+    """Tell whether a `:` stands behind a word of blocks that begins its line, as in `try:`, where no key can stand."""
     alone = first_on_line(view.source, view.tokens, view.place - 1)
-    return view.token.kind == "COLON" and alone and first_on_line(view.source, view.tokens, view.place + 1)
+    return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 
 
 def _head(view: View) -> _Head | None:
@@ -211,6 +212,8 @@ def _condition(view: View, head: _Head) -> Slip:
 def _each(view: View, head: _Head) -> Slip:
     token = view.token
     if head.first and token.kind == "LPAR":
+        if view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "COMMA":
+            return _incomplete(view, head.word, "a name", _WORDS["each", ","])
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), _to_braces(view)
     if head.first:
         return _incomplete(view, head.word, "a name")
@@ -222,8 +225,10 @@ def _each(view: View, head: _Head) -> Slip:
     if view.before() == "IN":
         return blocks.BadCondition(at=view.span(token), slip="value", word="in"), _to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
-        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word="in"), _to_braces(view)
-    return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
+        slip = "range" if view.text(view.read[-1]) in _NUMBERS else "call"
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), _to_braces(view)
+    counted = view.text(token) == "to" and view.before() == "NUMBER"
+    return _incomplete(view, head.word, "`{`", _EACH_NUMBER if counted else "") if view.accepts("LBRACE") else None
 
 
 def _repeat(view: View, head: _Head) -> Slip:
@@ -255,7 +260,8 @@ def _incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
     advice = advice or _WORDS.get((word, view.text(token)), "")
-    if not advice and word in {"each", "repeat"} and token.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
+    number = view.following if token.kind == "LPAR" else token
+    if not advice and word in {"each", "repeat"} and number.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
         advice = _EACH_NUMBER
     if not advice and missing == "`{`" and token.kind in {"COLON", "NAME", "AUG_URI", "STRING", *BLOCK}:
         advice = _IN_BRACES.replace("{FORM}", blocks.FORMS[word])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Repair, Slip, View, first_on_line
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, OPENING, SIGNS, Repair, Slip, View, first_on_line
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
@@ -84,6 +85,8 @@ def foreign_sign(view: View) -> Slip:
             if view.accepts("COLON") and text == ":=":
                 return notation.EqualsForColon(at=at), Repair((view.one("COLON"),), 1)
             return words.UnknownOperator(at=at, text=text, advice=("there are no comparisons",)), _separate(view)
+        case "OPERATOR" if text == "?" and _is_ternary(view):
+            return words.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
         case "OPERATOR":
             put = "." if text == "?." else ""
             if advice := _beside_operator(view):
@@ -99,6 +102,19 @@ def foreign_sign(view: View) -> Slip:
                 at=at, text="$", advice=("a name begins without it; it begins a metric in a path",)
             ), GIVE_UP
     return None
+
+
+def _is_ternary(view: View) -> bool:
+    """Tell whether a `:` stands outside of brackets on the same line, as in `ok ? A : B`."""
+    depth = 0
+    for at in range(view.place + 1, min(view.place + HEAD_TOKENS, len(view.tokens))):
+        token = view.tokens[at]
+        depth += (token.kind in OPENING) - (token.kind in CLOSING)
+        if depth < 0 or first_on_line(view.source, view.tokens, at):
+            return False
+        if not depth and token.kind == "COLON":
+            return True
+    return False
 
 
 def _beside_operator(view: View) -> str:

@@ -17,7 +17,7 @@ def sign_slip(view: View) -> Slip:
         case "COMMA" if not view.open and (_several_names(view) or (before == "NAME" and view.before(2) in STATEMENT)):
             return brackets.ExtraComma(at=at, where="names"), GIVE_UP
         case "COMMA" if not view.open:
-            return brackets.ExtraComma(at=at, where="statement"), Repair(
+            return brackets.ExtraComma(at=at, where=_place_behind_block(view)), Repair(
                 (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else (), 1
             )
         case "COMMA" if after_nothing:
@@ -47,6 +47,14 @@ def sign_slip(view: View) -> Slip:
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
             return misplaced.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
+
+
+def _place_behind_block(view: View) -> str:
+    """Return what a comma outside of brackets stands in: the bounds or the condition behind a `repeat`, or a statement."""
+    if view.text(view.following) in {"max", "keep"}:
+        return "bounds"
+    until = next((token.kind for token in reversed(view.read) if token.kind in {"UNTIL", "RBRACE", "MAX", "KEEP"}), "")
+    return "condition" if until == "UNTIL" else "statement"
 
 
 def _several_names(view: View) -> bool:
