@@ -32,13 +32,13 @@ def arrays(
     node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of an array; `None` if there is none that long."""
-    least, most = int(bound(node, "minItems") or 0), _most(node)
-    if least > most:
+    counted = not _COUNTING.isdisjoint(node)
+    if counted and int(bound(node, "minItems") or 0) > _most(node):
         return None, progress.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
     if (reason := context.too_deep) is not None:
         return _written(node, reason, context, progress)
     lost: tuple[str, ...] = ()
-    if not _COUNTING.isdisjoint(node):
+    if counted:
         lost, progress = _uncounted(node, context.dialect, progress)
     prefix = listing(node.get("prefixItems"))
     rest = node.get("items", node.get("unevaluatedItems", True))
