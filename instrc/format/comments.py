@@ -31,6 +31,10 @@ class WordComments(Struct, gc=False):
     trail: tuple[Comment, ...] = ()
 
 
+_ONE_SPACE = (Trivia("space", " "),)
+"""What stands before most words, and says nothing."""
+
+
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
     """Return what belongs to each word by its offset, and the comments behind the last line of the program."""
     found: dict[int, WordComments] = {}
@@ -38,7 +42,7 @@ def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Commen
     before = WordComments()
     for leaf in tree.leaves():
         found[leaf.start] = here = WordComments()
-        if leaf.before:
+        if leaf.before and leaf.before != _ONE_SPACE:
             _share(leaf.before, last, leaf, before, here)
         last, before = leaf, here
     end = WordComments()

@@ -31,6 +31,8 @@ _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous
 
 _BLOCKS = frozenset({"when", "when_chain", "each", "do", "attempt", "rounds", "repeat"})
 """Rules whose braces break together."""
+_CLOSED_BY_BRACE = _BLOCKS | {"anonymous"}
+"""Rules that may end with the brace of a block."""
 
 
 def format_program(source: Source) -> str:
@@ -99,22 +101,24 @@ def _row(rule: str, parts: Sequence[Made]) -> Made:
     elif rule != "call":
         parts = [without_brackets(part, _CLOSED) for part in parts]
     docs: list[Doc] = []
+    hard = blocks = False
     for number, part in enumerate(parts):
         if number and not _close(parts[number - 1].kind, part.kind):
             docs.append(" ")
         docs.append(part.raw if part.raw is not None and rule in _BLOCKS else part.item.doc)
-    hard = any(part.item.hard for part in parts)
+        hard = hard or part.item.hard
+        blocks = blocks or part.blocks
     whole: Doc = tuple(docs)
     first, last = parts[0].item, parts[-1].item
-    item = Item(whole, *comments_beside(parts), first.blank, hard, first.first, last.closed and rule in _BLOCKS | {"anonymous"})
+    item = Item(whole, *comments_beside(parts), first.blank, hard, first.first, last.closed and rule in _CLOSED_BY_BRACE)
     if rule not in _BLOCKS:
-        return Made(rule, item, blocks=any(part.blocks for part in parts))
+        return Made(rule, item, blocks=blocks)
     return Made(rule, replace(item, doc=Group(whole, hard)), raw=whole, blocks=True)
 
 
 def _close(left: str, right: str) -> bool:
     """Tell whether nothing stands between two parts of a row."""
-    return "DOT" in {left, right} or right == "COLON"
+    return left == "DOT" or right in {"DOT", "COLON"}
 
 
 def _key(key: Made) -> Made:
