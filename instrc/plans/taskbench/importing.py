@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from instrc.ir.bench import Bench
 from instrc.ir.tasks import Task
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.check import check_read, tools_of
-from instrc.plans.taskbench.draft import Draft, ToolNames
-from instrc.plans.taskbench.links import Links
-from instrc.plans.taskbench.placing import Placing
+from instrc.plans.taskbench.arguments import Arguments, arguments
+from instrc.plans.taskbench.links import Linked, link_tasks
+from instrc.plans.taskbench.named_record import NamedRecord, ToolNames, name_tools, repaired
 from instrc.plans.taskbench.records import Record, Shape, read_record, shape_of
 from instrc.plans.taskbench.referring import resolve
 from instrc.plans.taskbench.tools import tools_map
@@ -54,70 +54,78 @@ class PlanImporter:
         record = read_record(value)
         if record is None:
             return ImportedPlan(None, (InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
-        draft = Draft(self._names, record, repair=self.repair)
-        if record.within and self.repair:
-            draft.repaired("plan-in-text", pointer(record.place), "a text", "the JSON in it")
-        elif record.within:
-            draft.problems.append(PlanInText(pointer=pointer(record.place)))
-        tasks = self._tasks(draft)
-        failed = any(problem.severity == "error" for problem in draft.problems)
+        problems = self._read_from_text(record)
+        tasks, further = self._tasks(NamedRecord(self._names, record, self.repair))
+        problems += further
+        failed = any(problem.severity == "error" for problem in problems)
         plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
-        return ImportedPlan(plan, tuple(draft.problems), record, record.shape or _shape(tasks))
+        return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
 
-    def _tasks(self, draft: Draft) -> list[Task]:
-        """Return the tasks, as far as they can be read."""
-        record = draft.record
-        nodes = record.nodes
-        if not isinstance(nodes, list):
-            draft.problems.append(InvalidPlan(pointer=draft.place(), reason="the tasks are no list"))
+    def _read_from_text(self, record: Record) -> list[PlanProblem]:
+        """Return that a record was found in a text, if it was."""
+        if not record.within:
             return []
-        draft.name_tools(nodes)
-        given = resolve(draft, [list(arguments_of(draft, node, number)) for number, node in enumerate(nodes)])
-        placing = Placing(draft)
-        names = [word if tool is None else tool.name for word, tool in zip(draft.words, draft.tools, strict=True)]
-        tasks = [Task(names[number], f"n{number}", placing.placed(number, each)) for number, each in enumerate(given)]
-        links = Links(self.bench, record, draft.words, draft.tools, repair=self.repair, spelled=draft.spelled)
-        tasks = links.applied(tasks)
-        draft.problems += links.problems
-        self._check(tasks, draft, placing, links)
-        steps = record.steps
-        if isinstance(steps, list) and len(steps) != len(nodes):
-            place = pointer((*record.place, f"{record.prefix}_steps"))
-            draft.problems.append(StepsDiffer(pointer=place, steps=len(steps), tasks=len(nodes)))
-        return tasks
+        place = pointer(record.place)
+        return [repaired("plan-in-text", place, "a text", "the JSON in it") if self.repair else PlanInText(pointer=place)]
 
-    def _check(self, tasks: list[Task], draft: Draft, placing: Placing, links: Links) -> None:
+    def _tasks(self, record: NamedRecord) -> tuple[list[Task], list[PlanProblem]]:
+        """Return the tasks, as far as they can be read, and what is wrong with them."""
+        nodes = record.record.nodes
+        if not isinstance(nodes, list):
+            return [], [InvalidPlan(pointer=record.place(), reason="the tasks are no list")]
+        record, problems = name_tools(record, nodes)
+        written = [arguments_of(record, node, number) for number, node in enumerate(nodes)]
+        given, of_references = resolve(record, [each for each, _ in written])
+        placed = [arguments(record, number, each) for number, each in enumerate(given)]
+        names = [word if tool is None else tool.name for word, tool in zip(record.words, record.tools, strict=True)]
+        tasks = [Task(names[number], f"n{number}", each.values) for number, each in enumerate(placed)]
+        linked = link_tasks(record, tasks)
+        problems += [problem for _, found in written for problem in found]
+        problems += of_references
+        problems += [problem for each in placed for problem in each.problems]
+        problems += linked.problems
+        problems += self._check(record, linked, placed, {(problem.name, problem.pointer) for problem in problems})
+        steps = record.record.steps
+        if isinstance(steps, list) and len(steps) != len(nodes):
+            place = pointer((*record.record.place, f"{record.record.prefix}_steps"))
+            problems.append(StepsDiffer(pointer=place, steps=len(steps), tasks=len(nodes)))
+        return linked.tasks, problems
+
+    def _check(
+        self, record: NamedRecord, linked: Linked, placed: Sequence[Arguments], told: set[tuple[str, str]]
+    ) -> Iterator[PlanProblem]:
         """Check the tasks as any plan is checked; places and names are those of the record."""
-        told = {(problem.name, problem.pointer) for problem in draft.problems}
-        for problem in check_read(list(enumerate(tasks)), self.tools):
-            at = _translated(problem.pointer, draft, placing, links)
+        for problem in check_read(list(enumerate(linked.tasks)), self.tools):
+            at = _translated(problem.pointer, record, linked, placed)
             if isinstance(problem, InvalidPlan) or (problem.name, at) in told:
                 continue  # a task without a name, which has been told; an argument of the wrong type
             match problem:
                 case UnknownTool():
-                    word = draft.words[int(problem.pointer.split("/")[1])]
+                    word = record.words[int(problem.pointer.split("/")[1])]
                     if word:
-                        ids = draft.names.ids
-                        draft.problems.append(replace(problem, pointer=at, known=ids, nearest=nearest(word, ids)))
+                        ids = record.names.ids
+                        yield replace(problem, pointer=at, known=ids, nearest=nearest(word, ids))
                 case MissingArgument() | UnknownArgument() | WrongArgument() if problem.callee in self.bench.by_name:
-                    draft.problems.append(replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id))
+                    yield replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id)
                 case _:
-                    draft.problems.append(replace(problem, pointer=at))
+                    yield replace(problem, pointer=at)
 
 
-def _translated(place: str, draft: Draft, placing: Placing, links: Links) -> str:
+def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequence[Arguments]) -> str:
     """Return the place in the record for one in the plan."""
     _, number, *rest = place.split("/")
     match rest:
         case ["arguments", key]:
-            return placing.place(int(number), key.replace("~1", "/").replace("~0", "~"))
+            position = placed[int(number)].positions.get(key.replace("~1", "/").replace("~0", "~"))
+            return record.place(int(number)) if position is None else record.place(int(number), "arguments", position)
         case ["after", position]:
-            return links.place(int(number), int(position))
+            links = pointer((*record.record.place, f"{record.record.prefix}_links"))
+            return linked.places.get((int(number), int(position)), links)
         case ["tool"]:
-            return draft.place(int(number), "task")
+            return record.place(int(number), "task")
         case ["arguments"]:
-            return draft.place(int(number), "arguments")
-    return draft.place(int(number))
+            return record.place(int(number), "arguments")
+    return record.place(int(number))
 
 
 def _shape(tasks: Sequence[Task]) -> Shape:

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Task
 from instrc.jsonvalue import Json, pointer
-from instrc.plans.taskbench.records import Record
+from instrc.plans.taskbench.named_record import NamedRecord, spelled
 from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
 from instrc.problems.taskbench import RepairedPlan
 from instrc.problems.taskbench_links import AmbiguousReference, ContradictingLinks
 
 
-class Links:
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The tasks of a record with the order that its links say, where each such order is said, and what is wrong."""
+
+    tasks: list[Task]
+    places: dict[tuple[int, int], str]
+    """The link for a task by its number, and the position in its `after`."""
+    problems: tuple[PlanProblem, ...]
+
+
+def link_tasks(record: NamedRecord, tasks: list[Task]) -> Linked:
+    """Return the tasks with what the links of their record add to their order."""
+    links = _Links(record)
+    made = links.applied(tasks)
+    return Linked(made, links.places, (*links.repairs, *links.problems))
+
+
+class _Links:
     """The links of one record."""
 
-    def __init__(
-        self,
-        bench: Bench,
-        record: Record,
-        words: Sequence[str],
-        tools: Sequence[BenchTool | None],
-        *,
-        repair: bool,
-        spelled: Callable[[str, str], str],
-    ) -> None:
+    def __init__(self, record: NamedRecord) -> None:
         self.problems: list[PlanProblem] = []
-        self._repair = repair
-        self._words = words
-        self._tools = tools
-        self._by_arguments = bench.is_resource
-        self._at = (*record.place, f"{record.prefix}_links")
-        self._places: dict[tuple[int, int], str] = {}
-        self._given = record.links is not None
-        self._pairs = list(self._read(record.links, spelled))
-
-    def place(self, number: int, position: int) -> str:
-        """Return where it is said that a task waits for another."""
-        return self._places.get((number, position), pointer(self._at))
+        self.repairs: list[PlanProblem] = []
+        """Of names."""
+        self.places: dict[tuple[int, int], str] = {}
+        self._record = record
+        self._repair = record.repair
+        self._words = record.words
+        self._by_arguments = record.bench.is_resource
+        self._at = (*record.record.place, f"{record.record.prefix}_links")
+        self._given = record.record.links is not None
+        self._pairs = list(self._read(record.record.links))
 
     def applied(self, tasks: list[Task]) -> list[Task]:
         """Return the tasks with what the links add to their order."""
@@ -62,7 +66,7 @@ class Links:
             return tasks
         return self._order_tasks(tasks, said)
 
-    def _read(self, links: Json, spelled: Callable[[str, str], str]) -> list[tuple[tuple[str, str], str]]:
+    def _read(self, links: Json) -> list[tuple[tuple[str, str], str]]:
         if links is None:
             return []
         if not isinstance(links, list):
@@ -79,9 +83,14 @@ class Links:
                     InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
                 )
                 continue
-            source, target = (spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
+            source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
             found.append(((source, target), place))
         return found
+
+    def _spelled(self, word: str, place: str) -> str:
+        spelling, repair = spelled(self._record, word, place)
+        self.repairs += [] if repair is None else [repair]
+        return spelling
 
     def _contradiction(self, source: str, target: str, *, missing: bool, place: str) -> None:
         if self._repair:
@@ -110,7 +119,7 @@ class Links:
                 continue
             source, target = self._chosen(pair, ends[0], ends[1], met[pair], place)
             if f"n{source}" not in after[target]:
-                self._places[target, len(after[target])] = place
+                self.places[target, len(after[target])] = place
                 after[target].append(f"n{source}")
         return [task if not each else replace(task, after=tuple(each)) for task, each in zip(tasks, after, strict=True)]
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from instrc.ir.tasks import Task
 from instrc.plans.order import circles
 from instrc.plans.taskbench.arrange import fits
-from instrc.plans.taskbench.draft import Draft, brief
+from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
 from instrc.plans.taskbench.tags import Tag
 from instrc.plans.taskbench.written import Given
+from instrc.problems.plans import PlanProblem
 from instrc.problems.taskbench_links import AmbiguousReference, CountedFromOne, OddReference, ReferenceInText, SeveralReferences
 
 
-def resolve(draft: Draft, given: list[list[Given]]) -> list[list[Given]]:
-    """Return the arguments of all tasks, each with the task it stands for."""
-    referring = _Referring(draft, given)
-    found: list[list[Given]] = []
+def resolve(record: NamedRecord, given: list[list[Given]]) -> tuple[list[list[Given]], list[PlanProblem]]:
+    """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
+    referring = _Referring(record, list(given))
     for number, each in enumerate(given):
-        found.append([referring.resolved(argument) for argument in each])
-        given[number] = found[number]
-    return found
+        referring.given[number] = [referring.resolved(argument) for argument in each]
+    return referring.given, referring.problems
 
 
 class _Referring:
     """The references of one record."""
 
-    def __init__(self, draft: Draft, given: list[list[Given]]) -> None:
-        self.draft = draft
+    def __init__(self, record: NamedRecord, given: list[list[Given]]) -> None:
+        self.record = record
         self.given = given
+        self.problems: list[PlanProblem] = []
         self.base = self._counted_from()
 
     def resolved(self, argument: Given) -> Given:
@@ -34,72 +34,72 @@ class _Referring:
         value, found = argument.value, argument.tags
         if not isinstance(value, str):
             return argument
-        tool = self.draft.tools[argument.number]
-        if (tool is None or tool.kind != "resource") and value in self.draft.bench.by_id:
+        tool = self.record.tools[argument.number]
+        if (tool is None or tool.kind != "resource") and value in self.record.bench.by_id:
             return argument._replace(target=self._by_name(value, argument))
         if not found:
             return argument
         tag = found[0]
         if len(found) > 1:
-            self.draft.problems.append(SeveralReferences(pointer=self._place(argument), count=len(found)))
+            self.problems.append(SeveralReferences(pointer=self._place(argument), count=len(found)))
             return argument
         if tag.text != value.strip():
-            self.draft.problems.append(ReferenceInText(pointer=self._place(argument), text=tag.text))
+            self.problems.append(ReferenceInText(pointer=self._place(argument), text=tag.text))
             return argument
         if tag.node is None or not tag.is_exact or tag.text != value:
             return self._odd(argument, tag)
         return argument._replace(target=f"n{tag.node - self.base}")
 
     def _place(self, argument: Given) -> str:
-        return self.draft.place(argument.number, "arguments", argument.position)
+        return self.record.place(argument.number, "arguments", argument.position)
 
     def _odd(self, argument: Given, tag: Tag) -> Given:
         """Return what a reference in another spelling stands for, if it is to be repaired."""
         place = self._place(argument)
-        if not self.draft.repair:
+        if not self.record.repair:
             meaning = f"<node-{tag.node}>" if tag.node is not None and tag.argument is None else None
-            self.draft.problems.append(OddReference(pointer=place, text=tag.text, meaning=meaning))
+            self.problems.append(OddReference(pointer=place, text=tag.text, meaning=meaning))
             return argument
         if tag.tool is not None:
-            tool = self.draft.bench.by_id.get(tag.tool) or self.draft.names.nearest(tag.tool)
-            if tool is None or tool.id not in self.draft.words:
-                self.draft.problems.append(OddReference(pointer=place, text=tag.text))
+            tool = self.record.bench.by_id.get(tag.tool) or self.record.names.nearest(tag.tool)
+            if tool is None or tool.id not in self.record.words:
+                self.problems.append(OddReference(pointer=place, text=tag.text))
                 return argument
             target = self._by_name(tool.id, argument)
-            self.draft.repaired("odd-reference", place, tag.text, f"<node-{target[1:]}>")
+            self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{target[1:]}>"))
             return argument._replace(target=target)
         node = (tag.node or 0) - self.base
         if tag.argument is not None:
             return self._copied(argument, tag, node, tag.argument)
-        self.draft.repaired("odd-reference", place, tag.text, f"<node-{tag.node}>")
+        self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{tag.node}>"))
         return argument._replace(target=f"n{node}")
 
     def _copied(self, argument: Given, tag: Tag, node: int, position: int) -> Given:
         """Return what another task is given, where a reference names that, not what the task gives."""
         place = self._place(argument)
         if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
-            self.draft.problems.append(OddReference(pointer=place, text=tag.text))
+            self.problems.append(OddReference(pointer=place, text=tag.text))
             return argument
         copied = self.given[node][position]
         if copied.tags and not copied.tags[0].is_exact:
-            self.draft.problems.append(OddReference(pointer=place, text=tag.text))
+            self.problems.append(OddReference(pointer=place, text=tag.text))
             return argument
-        self.draft.repaired("odd-reference", place, tag.text, brief(copied.value))
+        self.problems.append(repaired("odd-reference", place, tag.text, brief(copied.value)))
         return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
 
     def _by_name(self, tool: str, argument: Given) -> str:
         """Return the id of the task that the name of a tool stands for, as seen from another task."""
-        places = [number for number, word in enumerate(self.draft.words) if word == tool]
+        places = [number for number, word in enumerate(self.record.words) if word == tool]
         if not places:
-            return f"n{len(self.draft.words)}"  # nobody: the check says so
+            return f"n{len(self.record.words)}"  # nobody: the check says so
         if len(places) == 1:
             return f"n{places[0]}"
         before = [number for number in places if number < argument.number]
         chosen = before[-1] if before else next(number for number in places if number != argument.number)
-        if self.draft.repair:
-            self.draft.repaired("ambiguous-reference", self._place(argument), tool, f"<node-{chosen}>")
+        if self.record.repair:
+            self.problems.append(repaired("ambiguous-reference", self._place(argument), tool, f"<node-{chosen}>"))
         else:
-            self.draft.problems.append(AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
+            self.problems.append(AmbiguousReference(pointer=self._place(argument), tool=tool, count=len(places)))
         return f"n{chosen}"
 
     def _counted_from(self) -> int:
@@ -114,15 +114,15 @@ class _Referring:
             return 0
         if not self._makes_sense([(argument.number, node - 1) for argument, node in found]):
             return 0
-        if self.draft.repair:
+        if self.record.repair:
             for argument, node in found:
-                self.draft.repaired("counted-from-one", self._place(argument), f"<node-{node}>", f"<node-{node - 1}>")
+                self.problems.append(repaired("counted-from-one", self._place(argument), f"<node-{node}>", f"<node-{node - 1}>"))
         else:
-            self.draft.problems.append(CountedFromOne(pointer=self._place(found[0][0])))
+            self.problems.append(CountedFromOne(pointer=self._place(found[0][0])))
         return 1
 
     def _makes_sense(self, references: list[tuple[int, int]]) -> bool:
-        tools = self.draft.tools
+        tools = self.record.tools
         for number, node in references:
             if not 0 <= node < len(tools) or node == number:
                 return False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
+from instrc.ir.bench import BenchTool
 from instrc.jsonvalue import Json
-from instrc.plans.taskbench.draft import Draft
+from instrc.plans.taskbench.named_record import NamedRecord
 from instrc.plans.taskbench.tags import Tag, tags_in
+from instrc.problems.plans import PlanProblem
 
 
 class Given(NamedTuple):
@@ -24,41 +25,45 @@ class Given(NamedTuple):
     """The id of the task it stands for."""
 
 
-def arguments_of(draft: Draft, node: Json, number: int) -> Iterator[Given]:
-    """Yield the arguments of a task as they are written."""
-    tool = draft.tools[number]
+def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Given], list[PlanProblem]]:
+    """Return the arguments of a task as they are written, and what is odd about that."""
+    tool = record.tools[number]
+    problems: list[PlanProblem] = []
     written = node.get("arguments") if isinstance(node, dict) else None
     if isinstance(node, dict) and "task" in node and written is None and tool is not None and tool.slots:
-        draft.odd("there are no arguments", number)
+        problems.append(record.odd("there are no arguments", number))
     if isinstance(written, str):
-        draft.odd("the arguments are one text, no list", number)
+        problems.append(record.odd("the arguments are one text, no list", number))
         written = [written] if written else []
     if isinstance(written, dict):
         named = written.keys() == {"name", "value"}
         if tool is None or tool.kind == "resource" or named:
-            draft.odd("the arguments are an object, no list", number)
+            problems.append(record.odd("the arguments are an object, no list", number))
         elif tool.kind == "temporal":
-            draft.odd("the arguments are an object by name, no list of `{name, value}`", number)
+            problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
         written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
     if written is not None and not isinstance(written, list):
-        draft.odd("the arguments are no list", number)
-        return
+        return [], [*problems, record.odd("the arguments are no list", number)]
+    found: list[Given] = []
     for position, each in enumerate(written or ()):
-        yield _argument(draft, each, number, position)
+        argument, reason = _argument(tool, each, number, position)
+        found.append(argument)
+        problems += [] if reason is None else [record.odd(reason, number, position)]
+    return found, problems
 
 
-def _argument(draft: Draft, each: Json, number: int, position: int) -> Given:
-    tool = draft.tools[number]
+def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[Given, str | None]:
+    """Return an argument, and what is odd about it."""
     name: str | None = None
+    reason: str | None = None
     value = each
-    if isinstance(each, dict) and "value" in each and isinstance(each.get("name"), str):
+    if isinstance(each, dict) and "value" in each and isinstance(said := each.get("name"), str):
         value = each["value"]
         if tool is not None and tool.kind == "resource":
-            draft.odd("an argument is an object, where the tool takes a list of texts", number, position)
+            reason = "an argument is an object, where the tool takes a list of texts"
         else:
-            said = each["name"]
-            name = said if isinstance(said, str) else None
+            name = said
     elif tool is not None and tool.kind == "temporal":
-        draft.odd("an argument is no object with a `name` and a `value`", number, position)
+        reason = "an argument is no object with a `name` and a `value`"
     tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
-    return Given(name, value, number, position, tags)
+    return Given(name, value, number, position, tags), reason
