@@ -4,7 +4,8 @@ A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same f
 case; its blocks are JSON, told apart by the word behind `json`:
 
 * `answer`: what a model filled in; `json answer openai` is as that provider returns it.
-  Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation.
+  Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation; an answer
+  with violations needs this block.
 * `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
   `{"fail": "why"}` makes an activity fail), with `input` for the request.
   Expected are `value`, `output`, or `error`, of which the members that are written count.
@@ -25,6 +26,7 @@ from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 from instrc.limits.runs import TESTED_COMMANDS
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
@@ -34,8 +36,9 @@ from instrc.schema.validation import validate
 ENDING = ".cases.md"
 GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
+_WORDS = (*sorted(GIVEN), *EXPECTED)
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^(```+|~~~+)(?:json[ \t]+)?(\w+)([^\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Case:
     title: str
     line: int
     blocks: tuple[Block, ...]
+    unknown: tuple[str, ...] = ()
+    """The words behind `json` that say nothing to us."""
 
     def block(self, word: str) -> Block | None:
         """Return the block of a word."""
@@ -90,12 +95,14 @@ def read_cases(text: str) -> list[Case]:
     cases = []
     for head, following in zip(heads, [*heads[1:], None], strict=False):
         end = following.start() if following else len(text)
+        fences = list(_FENCE.finditer(text, head.end(), end))
         blocks = tuple(
-            Block(found[2], tuple(found[3].split()), found[4], found.start(4), found.end(4))
-            for found in _FENCE.finditer(text, head.end(), end)
-            if found[2] in GIVEN or found[2] in EXPECTED
+            Block(found[3], tuple(found[4].split()), found[5], found.start(5), found.end(5))
+            for found in fences
+            if found[3] in _WORDS
         )
-        cases.append(Case(head[1], text.count("\n", 0, head.start()) + 1, blocks))
+        unknown = tuple(found[3] for found in fences if found[2] and found[3] not in _WORDS)
+        cases.append(Case(head[1], text.count("\n", 0, head.start()) + 1, blocks, unknown))
     return cases
 
 
@@ -104,6 +111,9 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
     found = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
     if not found:
         _refuse(f"there is no export `{case.export}`")
+    if case.unknown:
+        hint = did_you_mean(nearest(case.unknown[0], _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
+        _refuse(f"a block `json {case.unknown[0]}` says nothing: {hint}")
     expected = [block for block in case.blocks if block.word in EXPECTED]
     if not expected:
         _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
@@ -114,6 +124,11 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
         actual = _run(_json(answers), case.block("input"), found[0])
     else:
         _refuse("it gives nothing: write a block `json answer` or `json answers`")
+    wrong = as_texts(actual.get("problems") or [])
+    if wrong and case.block("problems") is None:
+        _refuse(
+            f"the answer is wrong: {wrong[0]}; if that is right, write a block `json problems`, and let `--update` fill it in"
+        )
     return list(_differences(expected, actual))
 
 

@@ -184,3 +184,43 @@ def test_a_path_that_leads_nowhere_is_a_problem(instrc: Instrc, path: str) -> No
     done = instrc("test", "mail.aug", path)
     assert done.code == 1
     assert "there is no such file [unreadable-file]" in done.err
+
+
+@pytest.mark.parametrize(
+    ("blocks", "said"),
+    [
+        (
+            '```json answer\n{ "step1_draft": { "text": 5 } }\n```\n```json output\n{ "step1_draft": { "text": 5 } }\n```\n',
+            "/step1_draft/text 5 is",
+        ),
+        (
+            '```json answer openai\n{ "name": "mail", "arguments": {} }\n```\n```json metrics\n{}\n```\n',
+            "'step1_draft' is a required",
+        ),
+        (
+            '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json metric\n{}\n```\n```json thoughts\n{}\n```\n',
+            "did you mean `metrics`?",
+        ),
+        (
+            '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json wanted\n{}\n```\n',
+            "a block `json wanted` says nothing: there are `answer`",
+        ),
+    ],
+    ids=["a wrong answer", "a wrong call", "a misspelt word", "an unknown word"],
+)
+def test_nothing_wrong_passes_in_a_case(instrc: Instrc, tmp_path: Path, blocks: str, said: str) -> None:
+    (tmp_path / "mail.aug").write_text(PROGRAM)
+    (tmp_path / "mail.cases.md").write_text(f"## One\n\n{blocks}")
+    for words in ((), ("--update",)):
+        done = instrc("test", str(tmp_path), *words)
+        assert done.code == 1
+        assert said in done.out
+        assert (tmp_path / "mail.cases.md").read_text() == f"## One\n\n{blocks}"
+
+
+def test_a_block_of_another_language_is_no_part_of_a_case(instrc: Instrc, tmp_path: Path) -> None:
+    (tmp_path / "mail.aug").write_text(PROGRAM)
+    note = '```python\nprint(1)\n```\n```json\n{ "any": 1 }\n```\n'
+    case = '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json thoughts\n{}\n```\n'
+    (tmp_path / "mail.cases.md").write_text(f"## One\n\n{note}{case}")
+    assert instrc("test", str(tmp_path)).code == 0
