@@ -51,6 +51,8 @@ UNROLLED_SCHEMAS: Final = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
 COPIED_SCHEMAS: Final = 30
 """Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
+BRANCH_COPIES: Final = 5_000
+"""Schema objects that are rebuilt for one branch of a union after another; what else stands there is written as JSON text."""
 PAYLOAD_DEFINITIONS: Final = 500
 """Definitions of a payload; what else is recursive is written as JSON text."""
 DESCRIBED_VALUE: Final = 400

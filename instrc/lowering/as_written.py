@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from instrc.jsonvalue import Json, at, pointer
+from instrc.limits.payloads import LOSSES_LOOKED_FOR
 from instrc.lowering.constraints import constraints, mentions
 from instrc.lowering.losses import Loss
+from instrc.schema.maybe_impossible import is_written_false
 
 if TYPE_CHECKING:
     from instrc.flattening.provenance import Flat
 
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
 """What flattening turns keywords into: a loss of the one is a loss of the other."""
+
+_WHOLE = frozenset({"false", "schema"})
+"""What a loss names that is about a schema and not about one of its keywords."""
 
 
 def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> tuple[Loss, ...]:
@@ -27,9 +32,10 @@ def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Ma
 def _was_forbidden(loss: Loss, schema: Json) -> bool:
     """Say whether a property is left out that its author has forbidden."""
     try:
-        return at(schema, loss.pointer) is False
+        written = at(schema, loss.pointer)
     except (LookupError, ValueError, TypeError):
-        return loss.value is False
+        written = loss.value
+    return is_written_false(written)
 
 
 def _with_what_was_written(
@@ -56,18 +62,25 @@ def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
 
 
 def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
-    """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand."""
+    """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand.
+
+    Of a schema with very many contradictions, each of many parts, the last ones are told without theirs.
+    """
     from instrc.flattening.flatten import flatten
 
     traced: Flat | None = None
+    looked_at = 0
     for loss in losses:
         if loss.value is not False or loss.keyword == "strict":
             continue
-        place = loss.pointer if loss.keyword == "false" else loss.pointer + pointer((loss.keyword,))
+        place = loss.pointer if loss.keyword in _WHOLE else loss.pointer + pointer((loss.keyword,))
         if place and _value_at(schema, place) is False and _value_at(flat, place) is False:
             continue
         if traced is None:
             traced = flatten(schema, documents, trace=True)
+        looked_at += len(traced.origins.get(_nearest(traced, place), ()))
+        if looked_at > LOSSES_LOOKED_FOR:
+            return
         for here, found in _origins(traced, place, schema, documents):
             for part, keyword, value in _with_what_it_refers_to(here, found, schema):
                 yield Loss(part, keyword, value, "part", "is part of a contradiction")
@@ -94,16 +107,21 @@ def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Jso
     """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
     if not place:
         return [("", schema)]
-    inside, below = place, ""
-    while inside and not traced.origins.get(inside):
-        inside, _, name = inside.rpartition("/")
-        below = f"/{name}{below}"
+    inside = _nearest(traced, place)
+    below = place.removeprefix(inside)
     found = [
         (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
         for origin in traced.origins.get(inside, ())
     ]
     exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
     return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+
+
+def _nearest(traced: Flat, place: str) -> str:
+    """Return the innermost place around one of which the origins are known."""
+    while place and not traced.origins.get(place):
+        place, _, _ = place.rpartition("/")
+    return place
 
 
 def _value_at(schema: Json, place: str) -> Json:

@@ -33,6 +33,8 @@ class Context(Struct, frozen=True, eq=False, gc=False):
     """Of objects and arrays inside one another."""
     nested: int = 0
     """Schemas around this one, combinators included."""
+    copying: bool = False
+    """Whether each branch of a union around has a copy of what stands here."""
     active: tuple[Hashable, ...] = ()
     """The references that are being written out."""
 

@@ -6,12 +6,13 @@ Whatever the target has no word for is noted as lost, and goes into the descript
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
-from instrc.limits.payloads import REBUILT_LEVELS
+from instrc.limits.payloads import BRANCH_COPIES, REBUILT_LEVELS
 from instrc.lowering.context import Context
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, intersected, said
 from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, references, scalars, unions
 from instrc.lowering.variants import Variant, null_variant
+from instrc.schema.maybe_impossible import forbids_everything
 from instrc.schema.vocabulary import BY_TYPE
 
 _APPLICATORS = ("not", "if", "then", "else")
@@ -21,7 +22,7 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 
 def list_variants(node: Json, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
-    if node is False:
+    if forbids_everything(node):
         return [], progress
     if not isinstance(node, dict) or not node:
         return [anything.anything(context.dialect, node)], progress
@@ -30,6 +31,11 @@ def list_variants(node: Json, context: Context, progress: Progress) -> tuple[lis
         return [variant], progress
     if context.active:
         progress = progress.unrolling()
+    if context.copying:
+        progress = progress.copying()
+        if progress.copied > BRANCH_COPIES:
+            variant, progress = anything.anything_variant(context, node, "stands in too many branches of unions", progress)
+            return [variant], progress
     if _SPLIT.isdisjoint(node):
         return _plain(node, context, progress)
     if "allOf" in node:

@@ -69,24 +69,30 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
     """Values in the enums of the payload."""
     unrolled: int = 0
     """Schema objects that were rebuilt below recursive references."""
+    copied: int = 0
+    """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
 
     def with_entry(self, entry: Entry) -> Progress:
         """Note something."""
-        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled)
+        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
 
     def with_definitions(self, definitions: Definitions) -> Progress:
         """Return the same with other definitions."""
         if definitions is self.definitions:
             return self
-        return Progress(self.log, definitions, self.enum_values, self.unrolled)
+        return Progress(self.log, definitions, self.enum_values, self.unrolled, self.copied)
 
     def with_values(self, enum_values: int) -> Progress:
         """Return the same with another number of values in enums."""
-        return Progress(self.log, self.definitions, enum_values, self.unrolled)
+        return Progress(self.log, self.definitions, enum_values, self.unrolled, self.copied)
 
     def unrolling(self) -> Progress:
         """Return the same with one more schema below a recursive reference."""
-        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1)
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1, self.copied)
+
+    def copying(self) -> Progress:
+        """Return the same with one more schema that each branch of a union has a copy of."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
 
     def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str = CHECKED, *, parts: bool = True) -> Progress:
         """Note that a keyword is lost."""

@@ -38,13 +38,20 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
 
 
 def is_written_false(schema: Json) -> bool:
-    """Tell whether a schema says in so many words that nothing satisfies it."""
+    """Tell whether a schema says in so many words, and in no others, that nothing satisfies it."""
     if not isinstance(schema, dict):
         return schema is False
-    return schema.get("not") in _ANYTHING and "not" in schema and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
+    return forbids_everything(schema) and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
 
 
-_ANYTHING: tuple[Json, ...] = (True, {})
+def forbids_everything(schema: Json) -> bool:
+    """Tell whether a schema is `false`, or has a `not` that does not care for the value, which says the same."""
+    if not isinstance(schema, dict):
+        return schema is False
+    forbidden = schema.get("not")
+    return forbidden is True or (isinstance(forbidden, dict) and forbidden.keys() <= NO_ASSERTIONS)
+
+
 _OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
 _LISTS = frozenset({"const", "enum"})
 _ALONE = frozenset({"not", "if", "oneOf", "contains"})

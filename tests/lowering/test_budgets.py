@@ -10,6 +10,7 @@ from generate import schema_of
 
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Limits
+from instrc.jsontext import dumps
 from instrc.lowering.budgets import count, exceeded
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
@@ -202,3 +203,13 @@ def test_a_schema_whose_text_is_too_short_to_exceed_a_budget_exceeds_none(seed: 
         for what, limit in each.items():
             dialect = replace(targets()["openai"], limits=Limits(**{what: limit}))
             assert bool(exceeded(schema, dialect, "tool")) == (getattr(sizes, what) > limit)
+
+
+def test_alternatives_inside_alternatives_that_would_double_at_each_level_end_as_json_text() -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(40):
+        needs = [{"required": ["inner"]}, {"required": ["other"]}]
+        schema = {"type": "object", "properties": {"inner": schema, "other": {"type": "integer"}}, "oneOf": needs}
+    result = lower(schema, "vllm")
+    assert any("stands in too many branches of unions" in loss.reason for loss in result.losses)
+    assert len(dumps(result.payload)) < 1_000_000

@@ -220,3 +220,17 @@ def test_values_listed_beside_a_list_are_those_of_its_items(target: str) -> None
     result = lower(having(a={"type": "array", "enum": ["x", "y"]}), target)
     assert [loss.pointer for loss in result.losses if loss.keyword == "enum"][:1] == ["/properties/a"]
     assert lift(encode({"a": ["x", "y", "x"]}, result.map), result.map).value == {"a": ["x", "y", "x"]}
+
+
+@pytest.mark.parametrize("never", [False, {"not": {}}, {"not": True}, {"description": "Removed.", "not": {"title": "Anything"}}])
+@pytest.mark.parametrize("target", ["openai", "vllm", "gemini", "anthropic-strict"])
+def test_a_property_that_may_never_be_there_is_not_sent(target: str, never: Any) -> None:
+    result = lower({"type": "object", "properties": {"there": {"type": "integer"}, "gone": never}}, target)
+    assert "gone" not in dumps(result.payload)
+    assert [loss for loss in result.losses if loss.grave] == []
+    assert lift({"there": 1}, result.map).ok
+
+
+def test_a_branch_that_says_not_anything_is_no_alternative() -> None:
+    result = lower({"type": "object", "properties": {"a": {"anyOf": [{"not": {}}, {"type": "string"}]}}}, "vllm")
+    assert result.schema["properties"]["a"] == {"type": "string"}

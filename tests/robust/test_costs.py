@@ -133,6 +133,11 @@ def lost_branches(size: int) -> object:
     return instrc.lower({"type": "array", "allOf": [{"contains": {"const": i}} for i in range(size)]}, "openai")
 
 
+def forbidden_names(size: int) -> object:
+    """Lower an object that forbids very many names, each in a branch of its own."""
+    return instrc.lower({"type": "object", "allOf": [{"properties": {f"p{i}": False}} for i in range(size)]}, "openai")
+
+
 def alike_names(size: int) -> object:
     """Give numbers to names that are the same as far as a target takes letters."""
     taken: set[str] = set()
@@ -167,6 +172,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (names_and_patterns, 200, 2.5),
     (lost_branches, 300, 2.5),
     (alike_names, 400, 2.5),
+    (forbidden_names, 300, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""

@@ -32,7 +32,7 @@ from instrc.lowering.rewrites.multiplied import multiplied, with_fewer
 from instrc.lowering.rewrites.scalars import SCALARS
 from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.schema.relations import disjoint
-from instrc.schema.vocabulary import NO_ASSERTIONS
+from instrc.schema.vocabulary import HOLDERS, NO_ASSERTIONS
 
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 """Keywords that do not go into the branches of the union beside them."""
@@ -79,6 +79,8 @@ def _branches(
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
     if beside:
         progress = progress.derive(beside, node)
+        if len(as_array(node[keyword])) > 1 and not HOLDERS.isdisjoint(beside):
+            context = replace(context, copying=True)
     found: list[Variant] = []
     schemas: list[Json] = []
     for branch in as_array(node[keyword]):
