@@ -114,9 +114,9 @@ class Paths:
     def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Value:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
         values: list[Value] = [
-            each.value
-            if isinstance(each.value, Constant)
-            else self.read(each.value, item, optional=(step, each.label) in self.plan.flat.optional)
+            self.read(each.value, item, optional=(step, each.label) in self.plan.flat.optional)
+            if isinstance(each.value, Path)
+            else each.value
             for each in given
         ]
         if len(values) == 1 and given[0].label is None:

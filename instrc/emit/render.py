@@ -13,7 +13,7 @@ from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
-from instrc.ir.fusion import Group, StepObject, Unit, is_lone_instruction
+from instrc.ir.fusion import Fusion, Group, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Executor, Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
@@ -198,10 +198,11 @@ class Renderer:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
             schema = self._left_null(with_null_output(schema) if has_output(schema) else nullable(schema))
-        if isinstance(step.content, Constant) or not isinstance(schema, dict):
+        called = isinstance(step.content, Fusion)
+        if not isinstance(schema, dict) or (not called and isinstance(step.content, Constant)):
             return schema, NO_ENGINE
         references = self.paths.references(step.reads, item)
-        if step.executor == "model" and self.hint is not None and not isinstance(step.content, StepObject):
+        if called and step.executor == "model" and self.hint is not None:
             # the steps in an object say for themselves what they read
             hinted = references if self.part in {"process", "tool"} else self._hinted_paths(step.reads, item)
             schema = self._with_hint(schema, hinted)

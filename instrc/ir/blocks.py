@@ -98,10 +98,10 @@ def regions_of(content: Content) -> tuple[Region, ...]:
     match content:
         case Fusion():
             return ()
+        case Do() | Each():
+            return (content.body,)
         case When(branches):
             return tuple(branch.body for branch in branches)
-        case Each() | Do():
-            return (content.body,)
         case Repeat():
             return (content.body,) if content.otherwise is None else (content.body, content.otherwise)
         case Try(body, otherwise):

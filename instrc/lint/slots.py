@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from instrc.ir.blocks import regions_of
-from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit, is_lone_instruction
+from instrc.ir.fusion import Application, Fusion, Instruction, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Graph
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
@@ -54,7 +54,7 @@ def _applications(graph: Graph) -> Iterator[Application]:
         found: tuple[Application, ...] = ()
         if units:
             unit = units.pop()
-            if isinstance(unit, Group):
+            if not isinstance(unit, int):
                 found = (unit.application,)
                 units += unit.members
         else:

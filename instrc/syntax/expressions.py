@@ -211,8 +211,8 @@ class ExpressionBuilder:
 
 def _list(values: Values) -> Values:
     """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
-    first = values[0]
-    if isinstance(first, list):
-        first.append(values[-1])
-        return first
-    return [values[-1]]
+    if len(values) < 3:
+        return [values[-1]]
+    begun: Values = values[0]
+    begun.append(values[-1])
+    return begun

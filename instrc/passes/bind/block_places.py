@@ -80,7 +80,7 @@ class BlockPlaces:
         found = _NO_NAMES
         for path in step.reads + step.needs:
             origin = path.origin
-            more = frozenset((origin,)) if isinstance(origin, Local) else self._names.get(origin)
+            more = self._names.get(origin) if isinstance(origin, int | str) else frozenset((origin,))
             if more and not more <= found:
                 found = more | found if found else more
         if not found:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from instrc import problems
 from instrc.ir import blocks
 from instrc.ir.blocks import Region, Test, regions_of
-from instrc.ir.fusion import Group, Unit
 from instrc.ir.paths import Local, Path, reading_paths
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
@@ -22,23 +21,20 @@ def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]
         found += _region_reads(ev, region)
     if isinstance(content, blocks.Repeat):
         found += [test.path for test in content.until]
-    return tuple(
-        path
-        for path in dict.fromkeys(found)
-        if (path.origin.block if isinstance(path.origin, Local) else ev.steps.regions.home(path.origin)) not in own
-    )
+    return tuple([path for path in dict.fromkeys(found) if ev.steps.regions.home_of(path) not in own])
 
 
 def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
     found: list[Path] = []
-    waiting: list[Unit] = list(region.units)
+    waiting = [unit for unit in region.units if not isinstance(unit, int)]
     while waiting:
-        unit = waiting.pop()
-        if isinstance(unit, Group):
-            found += slot_reads(unit.application.slots)
-            waiting.extend(unit.members)
+        group = waiting.pop()
+        found += slot_reads(group.application.slots)
+        waiting.extend([unit for unit in group.members if not isinstance(unit, int)])
     for number in ev.steps.among(region.number):
-        found += (*ev.steps.table[number].reads, *ev.steps.table[number].needs)
+        step = ev.steps.table[number]
+        found += step.reads
+        found += step.needs
     return [*found, *reading_paths(region.value)]
 
 

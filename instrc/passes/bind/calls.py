@@ -41,7 +41,7 @@ def call(
     if not given.has_value:
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
-    if called.kind == "model" and given.constants_among():
+    if called.kind == "model" and given.literal:
         context = replace(context, annotations=(*context.annotations, *_told(given, called.properties)))
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
@@ -193,7 +193,7 @@ def _braces(
             continue
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
-            given.arguments.append(Argument(each.key, Constant(data_of(ev, expression))))
+            given.add_constant(each.key, data_of(ev, expression))
         elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
             from instrc.passes.bind.choices import choice  # few steps leave one
 

@@ -122,7 +122,7 @@ def _call(
     ev: Evaluation, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Work[Value | None]:
     """Evaluate a call of whatever a name or a reference stands for."""
-    called = find_vibe(ev, callee, context.scope) if isinstance(callee, Uri) else callee_of(ev, callee, context)
+    called = callee_of(ev, callee, context) if isinstance(callee, Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
             if called.kind == "mixin":

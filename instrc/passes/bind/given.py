@@ -8,6 +8,7 @@ from instrc import problems
 from instrc.ir.fusion import Argument, Slot
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
+from instrc.jsonvalue import Json
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
 from instrc.passes.bind.values import Data, Inner, Members, Result, Value
@@ -31,6 +32,8 @@ class Given(msgspec.Struct):
     """The arguments that have a name, and where they are written; members of objects that are read are among them."""
     constants: dict[int, str] = msgspec.field(default_factory=dict)
     """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
+    literal: bool = False
+    """A constant is among the arguments."""
     checked: int = 0
     """How many arguments have been looked at for names that are given twice."""
 
@@ -49,13 +52,14 @@ class Given(msgspec.Struct):
                 if name:
                     self.constants[len(self.arguments)] = label or name
                     self.has_value = True
-                self.arguments.append(Argument(label, Constant(constant)))
+                self.add_constant(label, constant)
             case _:
                 self.complete = False
 
-    def constants_among(self) -> bool:
-        """Tell whether there are constants among the arguments."""
-        return any(not isinstance(argument.value, Path) for argument in self.arguments)
+    def add_constant(self, label: str | None, value: Json) -> None:
+        """Take a constant as an argument."""
+        self.arguments.append(Argument(label, Constant(value)))
+        self.literal = True
 
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""

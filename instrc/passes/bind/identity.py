@@ -127,7 +127,7 @@ class Identities:
     def argument(self, argument: Argument) -> Hashable:
         """Return what tells an argument from others."""
         value = argument.value
-        return (argument.label, self.content(value) if isinstance(value, Constant) else self.path(value))
+        return (argument.label, self.path(value) if isinstance(value, Path) else self.content(value))
 
     def written(self, arguments: tuple[Written, ...]) -> int:
         """Return the number of the arguments of a call as they are written, wherever that is."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from instrc.ir.paths import Path
+
 PROGRAM = 0
 """The region of the program itself."""
 
@@ -43,6 +45,11 @@ class Regions:
     def home(self, origin: int | str) -> int:
         """Return the region of a step; that of an input is the program."""
         return self._home[origin] if isinstance(origin, int) else PROGRAM
+
+    def home_of(self, path: Path) -> int:
+        """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
+        origin = path.origin
+        return self.home(origin) if isinstance(origin, int | str) else origin.block
 
     def around(self, outer: int, inner: int) -> bool:
         """Tell whether a region lies around another."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
+from instrc.ir.surface import Annotated, Binding, Call, Expression, Input, Literal, Name, Program, Uri
 from instrc.jsonvalue import Json
 from instrc.passes.bind.survey import Survey
 from instrc.passes.bind.values import Keys, Value
@@ -152,9 +152,10 @@ class Ends:
 
     def is_alias(self, found: Definition) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
-        if not isinstance(found.binding.value, Name | Uri):
+        value = found.binding.value
+        if isinstance(value, Call) or not isinstance(value, Name | Uri):
             return False
-        end, scope = self.end(found.binding.value, found.scope)
+        end, scope = self.end(value, found.scope)
         return isinstance(end, Uri) or (isinstance(end, Name) and not is_value(end.text, scope))
 
 

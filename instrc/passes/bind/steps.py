@@ -101,9 +101,9 @@ class Steps:
         if step.executor == "block":
             self.places.note_names(step)
         held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
-        number = self._find(known, step, context.region, only_here=held)
+        number = self._find(known, step, context.region, only_here=held) if known in self._known else None
         if number is None:
-            region = context.region if held else self._expecting(known, step, context.region)
+            region = context.region if held or not self._expected else self._expecting(known, step, context.region)
             number = self._take(step, region, known)
             for each in (ident,) if ident == known else (ident, known):
                 places = self._known.setdefault(each, {})
@@ -139,7 +139,7 @@ class Steps:
     def _expecting(self, known: int, step: Step, region: int) -> int:
         """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
         best = region
-        while self._expected and region >= 0:
+        while region >= 0:
             if (self.regions.labels[region], known) in self._expected and self._sees(region, step):
                 best = region
             region = self.regions.outer[region]
@@ -147,11 +147,7 @@ class Steps:
 
     def _sees(self, region: int, step: Step) -> bool:
         """Tell whether everything that a step reads is there in a region."""
-        for path in (*step.reads, *step.needs):
-            home = path.origin.block if isinstance(path.origin, Local) else self.regions.home(path.origin)
-            if not self.regions.around(home, region):
-                return False
-        return True
+        return all(self.regions.around(self.regions.home_of(path), region) for path in (*step.reads, *step.needs))
 
     def among(self, region: int) -> list[int]:
         """Return the steps of a region that are steps of their own right or lie in one of these."""

@@ -55,7 +55,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and tools_of(graph, step) is None and _leads_somewhere(step, outcomes):
             report.add(problems.plan_steps.NotAPlan(at=step.span))
-        if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
+        if step.executor == "block" and isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)

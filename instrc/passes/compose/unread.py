@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from instrc.ir.blocks import Repeat, regions_of, tests_of
 from instrc.ir.graph import FlatGraph, Graph, Step
@@ -54,17 +55,17 @@ def _steps_read(graph: Graph, step: Step) -> list[Step]:
 
 def _readers(graph: Graph) -> dict[int, set[int]]:
     """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
-    found: dict[int, set[int]] = {}
+    found: defaultdict[int, set[int]] = defaultdict(set)
 
-    def note(paths: list[Path], reader: int) -> None:
+    def note(paths: Iterable[Path], reader: int) -> None:
         for path in paths:
             if isinstance(path.origin, int):
-                found.setdefault(path.origin, set()).add(reader)
+                found[path.origin].add(reader)
 
     if graph.value is not None:
         note(reading_paths(graph.value), -1)
     for step in graph.steps.values():
-        note([*step.reads, *step.needs], step.number)
+        note(step.reads + step.needs, step.number)
     for step in graph.blocks():
         note([test.path for test in tests_of(step.content)], -1)
         for region in regions_of(step.content):

@@ -142,7 +142,7 @@ def _all_needs(units: tuple[Unit, ...], steps: list[list[Step]], home: _Home) ->
     fails: set[int] = set()
     for index, unit in enumerate(units):
         found = {home[path.origin] for step in steps[index] for path in step.reads + step.needs if path.origin in home}
-        if isinstance(unit, Group):
+        if not isinstance(unit, int):
             found.update(home[path.origin] for path in _slot_reads(unit) if path.origin in home)
         elif steps[index][-1].fail:
             fails.add(index)
