@@ -80,6 +80,8 @@ def test_what_leaves_nothing_is_told_with_its_words(schema: Any, words: set[str]
         {"properties": {"a": {"not": {}}}, "required": ["b"]},
         {"not": {}},
         {"required": ["a"], "properties": {"a": False}},
+        {"type": ["string", "null"], "pattern": "^ab$", "minLength": 3},
+        {"pattern": "^ab$", "minLength": 3},
         TWO | {"maxProperties": 2},
         PAIR | {"items": {"type": ["boolean", "null"]}},
         TEXT | {"nullable": True, "enum": [None]},

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from instrc.lint.review import review
+from instrc.lint.uses import used_vibes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
@@ -593,3 +594,10 @@ def test_without_suspicions_all_errors_are_told(schema: Any, tmp_path: Path) -> 
     left_out = [each for each in whole.problems if each not in brief.problems]
     assert {each.severity for each in left_out} <= {"warning"}
     assert [each for each in whole.problems if each not in left_out] == brief.problems
+
+
+def test_what_is_used_is_found_however_often_and_wherever_it_is_named(tmp_path: Path) -> None:
+    for name, schema in {"a": {"$ref": "aug:b"}, "b": {"$ref": "aug:a"}, "c": {}}.items():
+        (tmp_path / f"{name}.vibe.json").write_text(json.dumps(schema), encoding="utf-8")
+    uris = ["aug:c", "https://elsewhere.example/a", "aug:nowhere", "aug:a", "aug:a#/properties", "aug:a"]
+    assert [vibe.uri for vibe in used_vibes(uris, Registry([tmp_path]))] == ["aug:a", "aug:b", "aug:c"]

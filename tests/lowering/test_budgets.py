@@ -145,9 +145,11 @@ def test_strict_makes_a_loss_an_error() -> None:
     with pytest.raises(CompileError) as caught:
         lower(schema, "openai", strict=True)
     assert [problem.severity for problem in caught.value.problems] == ["error"]
-    report = Report()
-    lower(schema, "openai", strict=True, report=report)
-    assert report.failed
+    alone, together = Report(), Report()
+    lower(schema, "openai", strict=True, report=alone)
+    lower_all([("tool", schema)], "openai", strict=True, report=together)
+    assert alone.failed
+    assert together.failed
     assert not lower(schema, "mcp", strict=True).problems
 
 

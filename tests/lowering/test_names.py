@@ -13,6 +13,7 @@ from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
+from instrc.lowering.mentions import Mentions
 from instrc.lowering.names import legal
 
 ANTHROPIC = targets()["anthropic"].key
@@ -167,3 +168,8 @@ def test_several_names_are_allowed_if_each_is(names: list[str]) -> None:
     for target in targets().values():
         for rule in filter(None, (target.key, target.tool_name)):
             assert rule.allows_all(names) == all(map(rule.allows, names))
+
+
+@pytest.mark.parametrize("text", ["Use {}.", "Read {} first.", "Read `{}` and write it."])
+def test_of_two_names_that_begin_alike_a_text_means_the_longer_one(text: str) -> None:
+    assert Mentions({"a.b": "a_b", "a.b.c": "a_b_c"}).in_text(text.format("a.b.c")) == text.format("a_b_c")

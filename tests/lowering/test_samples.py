@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from instrc.jsontext import dumps
-from instrc.lowering.sample import sample
+from instrc.lowering.sample import sample, swaps
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,11 @@ def test_what_asks_for_too_much_gets_less(schema: Any) -> None:
 
 def test_a_long_text_is_as_long_as_it_must_be() -> None:
     assert sample({"type": "string", "minLength": 500}) == "a" * 500
+
+
+def test_keys_of_objects_in_a_list_change_places_as_well() -> None:
+    pair = {"type": "object", "properties": {"a": {}, "b": {}}}
+    schema = {"type": "array", "prefixItems": [{}, pair], "items": pair}
+    found = [(swap.place, swap.value) for swap in swaps([1, {"a": 1, "b": 2}, {"a": 3, "b": 4}], schema)]
+    assert found == [("/1", [1, {"b": 2, "a": 1}, {"a": 3, "b": 4}]), ("/2", [1, {"a": 1, "b": 2}, {"b": 4, "a": 3}])]
+    assert [list(value[int(place[1])]) for place, value in found if isinstance(value, list)] == [["b", "a"], ["b", "a"]]

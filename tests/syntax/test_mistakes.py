@@ -77,6 +77,19 @@ def test_the_words_of_a_mistake_are_about_what_was_written(text: str, words: str
     assert words in f"{problem.message}; {problem.hint}"
 
 
+SIGNS = 'const a = A({ b: B }, c) | D @ { title: "x", type: ["string"] }; a'
+
+
+@pytest.mark.parametrize(("letter", "sign"), [*zip("（）［］｛｝，；：｜＝＠│、", "()[]{},;:|=@|,", strict=True)])
+def test_a_character_that_looks_like_a_sign_is_read_as_that(letter: str, sign: str) -> None:
+    report = Report()
+    program = parse(Source("wide.aug", SIGNS.replace(sign, letter, 1)), report)
+    [problem] = report.problems
+    assert (problem.name, problem.at and problem.at.start) == ("stray-character", SIGNS.index(sign))
+    assert f"`{sign}`" in (problem.hint or "")
+    assert [type(statement).__name__ for statement in program.statements] == ["Binding", "Anonymous"]
+
+
 @given(programs(most=3), mutations())
 def test_nothing_that_is_typed_breaks_the_parser(program: Program, edits: list[tuple[str, int, str]]) -> None:
     mistakes(mutated(print_program(program), edits))

@@ -97,6 +97,15 @@ def test_what_is_no_vibe_is_said_once_with_its_place(data: str | bytes, reason: 
     assert (problem.at.line, problem.at.column) == place
 
 
+@pytest.mark.parametrize(("data", "shown"), [('{"a": NaN}', "N"), ('{"a": 1}\n{"b": 2}', "{"), ("", "")])
+def test_the_character_that_cannot_stand_there_is_shown(data: str, shown: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse(data)
+    [problem] = caught.value.problems
+    assert problem.at is not None
+    assert problem.at.text == shown
+
+
 def test_each_repeated_key_is_reported() -> None:
     with pytest.raises(CompileError) as caught:
         parse('{"a": 1, "a": 2, "b": {"c": 1, "c": 2, "c": 3}}')
