@@ -142,6 +142,10 @@ class InstructionTable:
         """Return the name of every vibe there is."""
         return self.registry.names()
 
+    def callable_names(self) -> tuple[str, ...]:
+        """Return the name of every vibe and of every program that can be called."""
+        return tuple(dict.fromkeys((*self.registry.names(), *self.registry.program_names())))
+
     def instruction(self, uri: str, at: Span | None) -> Instruction:
         """Return the instruction a reference leads to; `CompileError` if it leads nowhere."""
         found = self._instructions.get(uri)

@@ -88,6 +88,8 @@ class NotAProcess(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.word.startswith("LaunchProcess(") and self.at is not None and self.at.text != self.word:
+            return "write the name alone, as in `LaunchProcess(ScheduleMeeting)`: the model fills in what starts it"
         return "compile the process with `--emit process`, save it as a vibe, and launch that"
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from instrc.problems.problem import Problem, Severity
+
+_CALENDAR = re.compile(r"""["']P[0-9]+[MY]""")
+"""A duration in months or years."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ class BadDuration(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.at is not None and _CALENDAR.search(self.at.text):
+            return 'months and years have no fixed length: write days, `"P30D"`'
         return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
 
 

@@ -21,6 +21,7 @@ _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
 """Functions of other languages that compute."""
+_WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
 _REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
 """How the request that starts a program is called elsewhere."""
 _STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
@@ -99,6 +100,8 @@ class UnknownName(Problem):
             return _IN_BLOCKS[self.word]
         if not self.nearest and self.word in _LOOPS:
             return "write `each NAME in PATH { … }`"
+        if self.word in _WAITING and self._next().startswith("("):
+            return 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'
         if self.reading and not self.nearest:
             return f"name the value that has it first: `const found = …;`, then read `found.{self.word}`"
         if _STEP_KEY.fullmatch(self.word):

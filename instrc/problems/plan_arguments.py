@@ -35,16 +35,20 @@ class MissingArgument(PlanProblem):
     callee: str
     """What is called."""
     argument: str
+    others: tuple[str, ...] = ()
+    """More arguments that the same call lacks."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.callee}` needs the argument `{self.argument}`"
+        named = ", ".join(f"`{name}`" for name in (self.argument, *self.others))
+        return f"`{self.callee}` needs the argument{'s' if self.others else ''} {named}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out, where the call stands in a program."""
-        return None if self.at is None else f"write it in the brackets of the call: `{self.argument}: …`"
+        labels = ", ".join(f"{name}: …" for name in (self.argument, *self.others))
+        return None if self.at is None else f"write {'them' if self.others else 'it'} in the brackets of the call: `{labels}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,8 @@ class NotForPlans(Problem):
         """One short sentence: the way out."""
         if self.activity:
             return f"did you mean `{self.activity}`?"
+        if self.word.isdigit():
+            return f"bound a plan by its schema: `Plan(…) @ {{ maxItems: {self.word} }}`"
         if not self.named or self.word == "Plan()":
             return "name the tools one after the other: `Plan(Search_Activity, Book_Activity)`"
         return "tools are activities (`Search_Activity`) and processes"
@@ -84,12 +86,20 @@ class MisplacedPlan(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self._is_bare():
+            return f"`{self.word}` needs brackets after it"
         return f"`{self.word}` is allowed only in the braces of a step that the model or a person fills in"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self._is_bare():
+            given = "tools: `Plan(Search_Activity)`" if self.word == "Plan" else "path of a list: `OneOf(found.ids)`"
+            return f"write in the brackets the {given}"
         return f"write it as a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
+
+    def _is_bare(self) -> bool:
+        return self.at is not None and self.at.text == self.word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,6 +133,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),
     (frozenset({"return"}), "remove it: the last expression is the result"),
     (frozenset({"await", "async", "yield"}), "remove it: a step waits for the results that it reads"),
+    (frozenset({"call", "run", "invoke", "execute", "goto"}), "remove it: an instruction is called by its name, `Draft(prompt)`"),
     (frozenset({"new"}), "remove it: an instruction is called by its name"),
     (frozenset({"export"}), "write `tool NAME = …`: that exports it"),
     (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),

@@ -88,6 +88,9 @@ def _value(view: View) -> Slip:
         return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), Repair(drop=1)
     if token.kind == "NAME" and view.before() in ENDS_VALUE and is_foreign(view.text(token)):
         return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
+    if view.text(token) == "max" and view.following.kind == "NUMBER" and view.before() == "RPAR":
+        bound = f"`@ {{ maxItems: {view.text(view.following)} }}`, which bounds a plan"
+        return notation.UnexpectedText(at=view.span(token), what="`max`", expected=bound), GIVE_UP
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
         return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):

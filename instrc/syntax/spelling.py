@@ -12,10 +12,10 @@ def _words(text: str) -> frozenset[str]:
 
 FOREIGN = _words(
     """
-    and as assert async await break case catch class continue def del delete elif elseif elsif enum except export extends
-    finally fn for foreach from func function global if import include insert interface lambda match namespace new nonlocal
-    not or package private protected public raise require return select self static struct switch then this throw type
-    unless update using val var where while with yield
+    and as assert async await break call case catch class continue def del delete elif elseif elsif enum except
+    execute export extends finally fn for foreach from func function global goto if import include insert interface
+    invoke lambda match namespace new nonlocal not or package private protected public raise require return run select
+    self static struct switch then this throw type unless update using val var where while with yield
     """
 )
 """Words that begin a statement in other languages."""

@@ -9,7 +9,7 @@ from instrc.ir.fusion import Argument, Fusion, Instruction, Slot
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
-from instrc.ir.surface import Expression, Field, Name, Object, Uri
+from instrc.ir.surface import Expression, Field, Literal, Name, Object, Uri
 from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import pascal
 from instrc.passes.bind import braces, filling
@@ -106,8 +106,10 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
             return None
         return _launching(ev, launcher, name, entry, {}, context, span)
     if not isinstance(target, Instruction) or target.uri is None:
-        at = written[0].value.span if written else span
-        ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))
+        shown = written[0].value.span if written else span
+        named = len(written) == 1 and not isinstance(written[0].value, Literal)
+        at = written[1].value.span if len(written) > 1 else shown
+        ev.report.add(problems.calls.NotAProcess(at=at, word=shown.text if named else "LaunchProcess()"))
         return None
     try:
         entry = ev.instructions.entry(target)

@@ -60,7 +60,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
             return instructions.sketched(name.text)
         if is_second_word(name, instructions.names()):
             return None
-        offered = suggestions(name, scope, instructions.names(), RESERVED)
+        offered = suggestions(name, scope, instructions.callable_names(), RESERVED)
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         element = inside is not None and inside == scope.program.survey.elements.get(name.text)
         at, word = name.span, name.text

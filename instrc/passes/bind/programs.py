@@ -159,7 +159,11 @@ def _evaluate_arguments(
         if name not in inputs:
             near = nearest(name, inputs)
             misspelt.update(near)
-            ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
+            ev.report.add(
+                problems.plan_arguments.UnknownArgument(
+                    at=at, pointer="", callee=callee, argument=name, nearest=near, known=tuple(inputs)
+                )
+            )
             complete = False
             continue
         value: Value | None = (
@@ -172,10 +176,13 @@ def _evaluate_arguments(
     if "prompt" not in found:
         ev.reads_pipe(context)
         found["prompt"] = context.piped if context.piped is not None else Result(Path("prompt"))
-    for name in inputs:
-        if name not in found and name not in places and not misspelt & {name}:
-            ev.report.add(problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=name))
-            complete = False
+    missing = [name for name in inputs if name not in found and name not in places and name not in misspelt]
+    if missing:
+        first, *others = missing
+        ev.report.add(
+            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
+        )
+        complete = False
     return {name: found[name] for name in inputs} if complete else None
 
 
