@@ -29,24 +29,61 @@ class Conjunct(Struct, frozen=True, eq=False, gc=False):
     """What it is known by: the `id`s of the schema and of its scope."""
 
 
-class Finalization(Struct, eq=False, gc=False):
-    """What is left to do for a merged schema once its parts are done; mostly nothing."""
+class Remainder(Struct, frozen=True, eq=False, gc=False):
+    """What merging one keyword, or one group of keywords, leaves to do; mostly nothing."""
 
+    apart: Mapping[str, list[JsonObject]] = {}
+    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
     new_not: bool = False
     """Whether `not` has been put together here."""
-    watched_properties: bool = False
-    watched_items: bool = False
-    """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
     shares: bool = False
     """Whether some schema may now stand in several places."""
     may_simplify: bool = False
     """Whether a further pass might do more."""
     may_close: bool = False
     """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
-    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
-    units: JsonArray = field(default_factory=list)
+
+
+NO_REMAINDER = Remainder()
+
+
+class Watched(Struct, frozen=True, eq=False, gc=False):
+    """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
+
+    properties: bool = False
+    items: bool = False
+
+
+class Finalization(Struct, frozen=True, eq=False, gc=False):
+    """What is left to do for a merged schema once its parts are done; mostly nothing."""
+
+    watched: Watched
+    apart: dict[str, list[JsonObject]]
+    """As of the remainders, all together."""
+    units: JsonArray
     """Schemas that must stay branches."""
+    new_not: bool
+    shares: bool
+    may_simplify: bool
+    may_close: bool
+
+    @classmethod
+    def of(cls, remainders: Sequence[Remainder], watched: Watched, units: JsonArray, *, shares: bool) -> Finalization:
+        """Return what is left to do after all keywords of a conjunction."""
+        apart: dict[str, list[JsonObject]] = {}
+        remainders = [each for each in remainders if each is not NO_REMAINDER]
+        for each in remainders:
+            for keyword, groups in each.apart.items():
+                apart.setdefault(keyword, []).extend(groups)
+        return cls(
+            watched,
+            apart,
+            units,
+            any(each.new_not for each in remainders),
+            shares or any(each.shares for each in remainders),
+            any(each.may_simplify for each in remainders),
+            any(each.may_close for each in remainders),
+        )
 
     def anything(self) -> bool:
         """Tell whether more is left to do than to look at the result."""

@@ -24,7 +24,7 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
         from instrc.flattening.residual import ResidualAllOf  # few schemas keep anything apart
 
         residual = ResidualAllOf(
-            out, keyword, others, unseen_properties=not todo.watched_properties, unseen_items=not todo.watched_items
+            out, keyword, others, unseen_properties=not todo.watched.properties, unseen_items=not todo.watched.items
         )
         residual.reduce()
         if residual.impossible:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from instrc.flattening import unevaluated
-from instrc.flattening.conjunction import Term
+from instrc.flattening.conjunction import Remainder, Term
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
@@ -35,9 +35,11 @@ class _Said(Struct):
     """Values of `unevaluatedProperties` that have to stay as they are."""
     open_extra: Json = None
     lost: list[objects.Lost] = field(default_factory=list)
+    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
+    """Keywords that stay in branches of their own."""
 
 
-def properties(merger: Placing) -> None:
+def properties(merger: Placing) -> Remainder:
     """Join what is said about properties."""
     said = _Said()
     for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())):
@@ -46,21 +48,24 @@ def properties(merger: Placing) -> None:
             _read_unevaluated(merger, place, said)
     if said.unevaluated:
         said.open_extra = None  # it would have them see everything
-    merger.todo.shares = True  # one schema for further properties may then stand at many names
     main, apart = _join_groups(said, merger.run.options.limit)
-    merger.todo.may_close = bool(apart) and not main.closed
     for item in said.lost:
         report_lost(merger.run, merger.conjuncts, item)
     write(merger, merger.out, main, said.open_extra)
     for other in apart:
         container: JsonObject = {}
-        merger.todo.apart.setdefault("properties", []).append(container)
+        said.apart.setdefault("properties", []).append(container)
         write(merger, container, other, None)
     if said.unevaluated:
-        merger.todo.may_simplify = True
         merger.place_child(merger.out, "unevaluatedProperties", said.unevaluated)
     else:
         merger.out.pop("unevaluatedProperties", None)
+    return Remainder(
+        said.apart,
+        shares=True,  # one schema for further properties may then stand at many names
+        may_simplify=bool(said.unevaluated),
+        may_close=bool(apart) and not main.closed,
+    )
 
 
 def _read(merger: Placing, place: int, said: _Said) -> None:
@@ -74,7 +79,7 @@ def _read(merger: Placing, place: int, said: _Said) -> None:
             for name, schema in value.items():
                 into[name] = [(schema, scope)]
         elif keyword in view:
-            merger.todo.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
+            said.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
     if "additionalProperties" in view:
         extra = view["additionalProperties"]
         if extra in TRIVIAL:
@@ -194,10 +199,11 @@ def rename(container: JsonObject, old: str, new: str) -> None:
         container.update(items)
 
 
-def items(merger: Placing) -> None:
+def items(merger: Placing) -> Remainder:
     """Join what is said about items."""
     parts: list[arrays.Part] = []
     kept: list[Term] = []
+    apart: dict[str, list[JsonObject]] = {}
     trivial: Json = None
     views = [conjunct.view for conjunct in merger.conjuncts]
     for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in merger.groups.get(keyword, ())):
@@ -205,7 +211,7 @@ def items(merger: Placing) -> None:
         view, scope = conjunct.view, conjunct.scope
         prefix = view.get("prefixItems")
         if "prefixItems" in view and prefix.__class__ is not list:
-            merger.todo.apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
+            apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
         parts.append(
             arrays.Part(
                 [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],
@@ -223,7 +229,6 @@ def items(merger: Placing) -> None:
                 parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))
             else:
                 kept.append((value, scope))
-    merger.todo.shares = True
     prefix_terms, items_terms = arrays.join(parts)
     if kept:
         items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
@@ -243,9 +248,9 @@ def items(merger: Placing) -> None:
     else:
         out.pop("items", None)
     if kept:
-        merger.todo.may_simplify = True
         merger.place_child(out, "unevaluatedItems", kept)
     elif trivial is not None and "items" not in out:
         out["unevaluatedItems"] = trivial
     else:
         out.pop("unevaluatedItems", None)
+    return Remainder(apart, shares=True, may_simplify=bool(kept))

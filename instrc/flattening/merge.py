@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Merging, Pending, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, Pending, Term
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
 from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import to_open
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonArray
 
 
 def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
@@ -33,15 +33,15 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
         again.shares |= expansion.shares
         expansion = again
     merger = Merger(run, expansion.conjuncts, groups)
-    if not merger.merge():
+    remainders = merger.merge()
+    if remainders is None:
         return None
-    for term in expansion.units:
-        units = merger.todo.units
-        merger.frame.pending.append(Pending(units, len(units), [term]))
-        units.append(None)
-    merger.todo.shares |= expansion.shares
-    merger.frame.idle = not merger.todo.anything()
-    return merger.frame
+    frame = merger.frame
+    units: JsonArray = [None] * len(expansion.units)
+    frame.pending += [Pending(units, number, [term]) for number, term in enumerate(expansion.units)]
+    frame.todo = Finalization.of(remainders, merger.watched, units, shares=expansion.shares)
+    frame.idle = not frame.todo.anything()
+    return frame
 
 
 def group(expansion: Expansion) -> dict[str, list[int]]:

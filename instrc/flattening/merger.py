@@ -7,7 +7,7 @@ What has no exact law goes into further branches, which end up in a residual `al
 from __future__ import annotations
 
 from instrc.flattening import groups
-from instrc.flattening.conjunction import Term
+from instrc.flattening.conjunction import NO_REMAINDER, Remainder, Term
 from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.set_apart import SetApart
 from instrc.jsonvalue import Json
@@ -31,11 +31,12 @@ _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 class Merger(SetApart):
     """The merging of one conjunction."""
 
-    def merge(self) -> bool:
-        """Fill the frame; false if nothing satisfies the conjunction."""
+    def merge(self) -> list[Remainder] | None:
+        """Fill the frame and return what is left to do; `None` if nothing satisfies the conjunction."""
         out, by_keyword, conjuncts = self.out, self.groups, self.conjuncts
         if self.run.store.unevaluated:
-            self.watch()
+            self.watched = self.watch()
+        remainders: list[Remainder] = []
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
         simple_items = self.has_simple_items()
         properties = items = False
@@ -44,11 +45,13 @@ class Merger(SetApart):
             if law is not None:
                 if len(places) == 1:
                     out[keyword] = conjuncts[places[0]].view[keyword]
-                elif not self.by_law(keyword, places):
-                    return False
+                elif (left := self.by_law(keyword, places)) is None:
+                    return None
+                elif left is not NO_REMAINDER:
+                    remainders.append(left)
             elif keyword in groups.PROPERTIES:
                 if simple_properties:
-                    self.named(keyword, places)
+                    remainders.append(self.named(keyword, places))
                 else:
                     out[keyword] = None
                     properties = True
@@ -59,16 +62,16 @@ class Merger(SetApart):
                     out[keyword] = None
                     items = True
             elif keyword in _BY_KEYWORD:
-                _BY_KEYWORD[keyword](self, keyword, places)
+                remainders.append(_BY_KEYWORD[keyword](self, keyword, places))
             elif keyword not in _FOLLOWERS:
                 out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
         if properties:
-            groups.properties(self)
+            remainders.append(groups.properties(self))
         if items:
-            groups.items(self)
+            remainders.append(groups.items(self))
         if len(self.pending) > 1 and (properties or items):
             self.in_written_order()
-        return self.reconcile()
+        return remainders if self.reconcile() else None
 
     def has_simple_items(self) -> bool:
         """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
@@ -90,13 +93,13 @@ class Merger(SetApart):
         last = len(out)
         self.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
 
-    def by_law(self, keyword: str, places: list[int]) -> bool:
-        """Merge a keyword by its law; what stays apart becomes further branches."""
+    def by_law(self, keyword: str, places: list[int]) -> Remainder | None:
+        """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
         if keyword in JOINS:
             joined = JOINS[keyword]([self.conjuncts[place].view[keyword] for place in places])
             if not isinstance(joined, Verdict):
                 self.out[keyword] = joined
-                return True
+                return NO_REMAINDER
         law = LAWS[keyword]
         if law is same:
             return self.unlike(keyword, places)
@@ -121,7 +124,7 @@ class Merger(SetApart):
                 result = law(other, value)
                 if result is UNSATISFIABLE:
                     report_contradiction(self.run, (self.conjuncts[since[index]], keyword), (self.conjuncts[place], keyword))
-                    return False
+                    return None
                 if result is not NO_LAW:
                     if result is not other:
                         since[index] = place
@@ -131,49 +134,47 @@ class Merger(SetApart):
                 kept.append(value)
                 since.append(place)
         self.out[keyword] = kept[0]
-        if len(kept) > 1:
-            self.todo.apart[keyword] = [{keyword: value} for value in kept[1:]]
-        return True
+        return Remainder({keyword: [{keyword: value} for value in kept[1:]]}) if len(kept) > 1 else NO_REMAINDER
 
-    def unlike(self, keyword: str, places: list[int]) -> bool:
+    def unlike(self, keyword: str, places: list[int]) -> Remainder:
         """Keep different values of a keyword that has room for one in branches of their own."""
         first, *others = unique(self.conjuncts[place].view[keyword] for place in places)
         self.out[keyword] = first
-        if others:
-            self.todo.apart[keyword] = [{keyword: value} for value in others]
-        return True
+        return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
 
-    def description(self, keyword: str, places: list[int]) -> None:
+    def description(self, keyword: str, places: list[int]) -> Remainder:
         """Join descriptions."""
         self.out[keyword] = description([self.conjuncts[place].view[keyword] for place in places])
+        return NO_REMAINDER
 
-    def title(self, keyword: str, places: list[int]) -> None:
+    def title(self, keyword: str, places: list[int]) -> Remainder:
         """Keep the outermost title, the last of several that are equally far out."""
         conjuncts = self.conjuncts
         outermost = min(conjuncts[place].depth for place in places)
         self.out[keyword] = next(
             conjuncts[place].view[keyword] for place in reversed(places) if conjuncts[place].depth == outermost
         )
+        return NO_REMAINDER
 
-    def one_schema(self, keyword: str, places: list[int]) -> None:
+    def one_schema(self, keyword: str, places: list[int]) -> Remainder:
         """Let all schemas of a keyword hold together."""
         self.place_child(
             self.out, keyword, [(self.conjuncts[place].view[keyword], self.conjuncts[place].scope) for place in places]
         )
+        return NO_REMAINDER
 
-    def named(self, keyword: str, places: list[int]) -> None:
+    def named(self, keyword: str, places: list[int]) -> Remainder:
         """Let the schemas of each name hold together."""
         if len(places) == 1:
             self.carry(self.out, keyword, self.conjuncts[places[0]])
-            return
+            return NO_REMAINDER
         by_name: dict[str, list[Term]] = {}
         lists = False
         for place in places:
             conjunct = self.conjuncts[place]
             value, scope = conjunct.view[keyword], conjunct.scope
             if value.__class__ is not dict:
-                self.set_apart(keyword, places)
-                return
+                return self.set_apart(keyword, places)
             for name, schema in value.items():
                 if name in by_name:
                     by_name[name].append((schema, scope))
@@ -181,18 +182,17 @@ class Merger(SetApart):
                     by_name[name] = [(schema, scope)]
                 lists |= schema.__class__ is list
         if lists and any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
-            self.set_apart(keyword, places)  # `dependencies` of old may hold lists
-            return
+            return self.set_apart(keyword, places)  # `dependencies` of old may hold lists
         together: dict[str, Json] = {}
         self.out[keyword] = together
         for name, terms in by_name.items():
             self.place_child(together, name, terms)
+        return NO_REMAINDER
 
-    def negations(self, keyword: str, places: list[int]) -> None:
+    def negations(self, keyword: str, places: list[int]) -> Remainder:
         """Take negations together: neither A nor B is not any of A and B."""
         if len(places) == 1:
-            self.one_schema(keyword, places)
-            return
+            return self.one_schema(keyword, places)
         branches: list[Json] = []
         for place in places:
             value, scope = self.conjuncts[place].view[keyword], self.conjuncts[place].scope
@@ -200,12 +200,12 @@ class Merger(SetApart):
             for schema in inside if inside.__class__ is list else [value]:
                 self.place_branch(branches, [(schema, scope)])
         self.out[keyword] = {"anyOf": branches}
-        self.todo.new_not = True
+        return Remainder(new_not=True)
 
-    def content(self, keyword: str, _places: list[int]) -> None:
+    def content(self, keyword: str, _places: list[int]) -> Remainder:
         """Take what is said about encoded content, once, from the last place that says any of it."""
         if keyword != next(first for first in self.groups if first in ANNOTATIONS_OF_CONTENT):
-            return
+            return NO_REMAINDER
         last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in self.groups.get(keyword, ()))
         conjunct = self.conjuncts[last]
         for word, value in conjunct.view.items():
@@ -213,6 +213,7 @@ class Merger(SetApart):
                 self.place_child(self.out, word, [(value, conjunct.scope)])
             elif word in ANNOTATIONS_OF_CONTENT:
                 self.out[word] = value
+        return NO_REMAINDER
 
 
 _BY_KEYWORD = {

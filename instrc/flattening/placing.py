@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, Finalization, Merging, Pending, Term
+from instrc.flattening.conjunction import Conjunct, Merging, Pending, Term, Watched
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import items_void, matters, properties_void
@@ -19,7 +19,7 @@ class Placing:
         self.groups = groups
         self.out: JsonObject = {}
         self.frame = frame = Merging(self.out)
-        self.todo = frame.todo = Finalization()
+        self.watched = Watched()
         self.pending = frame.pending
         frame.conjuncts = conjuncts
 
@@ -62,10 +62,11 @@ class Placing:
                 container[keyword] = branches = value.copy()
                 self.pending += [Pending(branches, at, [(value[at], scope)]) for at in places]
 
-    def watch(self) -> None:
-        """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+    def watch(self) -> Watched:
+        """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
+        properties = items = False
         for keyword in ("unevaluatedProperties", "unevaluatedItems"):
             for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
                 if not matters(conjunct.view, keyword):
@@ -73,13 +74,12 @@ class Placing:
                 value = conjunct.view[keyword]
                 certain, possible = evaluated(store, conjunct.node, conjunct.scope)
                 if keyword == "unevaluatedItems":
-                    self.todo.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                    items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
                 else:
-                    self.todo.watched_properties |= not (
-                        certain.covers_properties(possible) or properties_void(views, certain, possible, value)
-                    )
+                    properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible, value))
         watched, indexed = self.run.watched, store.indexed
         for conjunct in self.conjuncts:
             unknown = watched.everything or id(conjunct.node) not in indexed
-            self.todo.watched_properties |= unknown or id(conjunct.node) in watched.properties
-            self.todo.watched_items |= unknown or id(conjunct.node) in watched.items
+            properties |= unknown or id(conjunct.node) in watched.properties
+            items |= unknown or id(conjunct.node) in watched.items
+        return Watched(properties, items)
