@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import instrc
+from instrc.ir.bench import BenchTool
 from instrc.plans.taskbench.functions import _bench
-from instrc.plans.taskbench.tools import tools_map
+from instrc.plans.taskbench.tools import media, output_of, tools_map
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
 FILES = ("taskbench-huggingface", "taskbench-multimedia", "taskbench-daily-life", "tmdb")
@@ -505,3 +506,17 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     start = time.process_time()
     instrc.import_plan({"task_nodes": [node("Say It", text)]}, SMALL, repair=True)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("outputs", "schema"),
+    [
+        ((), {"type": "null"}),
+        (("image",), media("image")),
+        (("image", "text"), {"type": "object", "properties": {"image": media("image"), "text": media("text")}}),
+    ],
+)
+def test_a_tool_gives_nothing_one_value_or_several_by_their_types(outputs: tuple[str, ...], schema: Any) -> None:
+    tool = BenchTool("Make It", "MakeIt", "resource", "", (), outputs, 0)
+    required = {"required": [*outputs]} if len(outputs) > 1 else {}
+    assert output_of(tool) == {**schema, **required}

@@ -371,6 +371,14 @@ def test_a_repeat_over_a_list_takes_one_element_after_the_other() -> None:
     assert Played(document, by_id(), inputs={"prompt": {}}).outcome["value"] == []
 
 
+@pytest.mark.parametrize(("until", "values"), [(None, ["x", "y", "z"]), (is_("word.text", "y"), ["x", "y"])])
+def test_a_repeat_over_a_list_whose_body_does_nothing_gives_the_value_of_each_round(until: Any, values: list[str]) -> None:
+    engine = {"in": "prompt.words", "item": "word", "value": "word.text", "key": "step1_repeat"}
+    document = process(repeatContext1=repeat(process(), until=until, most=1000, **engine))
+    words = [{"text": "x"}, {"text": "y"}, {"text": "z"}]
+    assert Played(document, by_id(), inputs={"prompt": {"words": words}}).outcome["value"] == values
+
+
 def test_an_each_over_a_number_gives_samples_and_one_over_no_list_fails() -> None:
     body = process(llmContext1=chunk(step1_a=step(TEXT, "i")))
     document = process(eachContext1=each("i", 3, body, value="step1_a.text", key="step2_each"))
