@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.edits import renamings
+from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.source import Span
 
 
@@ -50,6 +51,59 @@ class RecursiveBinding(Problem):
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
         return tuple(Label(place, f"`{word}` is defined here") for word, place in zip(self.words, self.places, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisspeltDefinition(Problem):
+    """Several places read a name that is not defined, and nothing reads a name that is spelled almost like it.
+
+    ```aug letter.aug
+    const poeple = FindPeople(prompt);
+    const mail = Draft(people);
+    Review(people, mail)
+    ```
+
+    ```json schemas/find-people.vibe.json
+    { "type": "object", "properties": { "names": { "type": "string" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/review.vibe.json
+    { "type": "object", "properties": { "remark": { "type": "string" } } }
+    ```
+
+    Write the name in one way in its definition and where it is read.
+    """
+
+    name: ClassVar[str] = "misspelt-definition"
+
+    word: str
+    read_as: str
+    """How the name is spelled where it is read."""
+    places: tuple[Span, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing reads `{self.word}`, but {len(self.places)} places read `{self.read_as}`, which is not defined"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"rename it to `{self.read_as}`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return tuple(Label(place, f"`{self.read_as}` is read here") for place in self.places[:3])
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamings(self.at, self.word, (self.read_as,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,6 +209,10 @@ class StrayWord(Problem):
         """One short sentence: the way out."""
         if self.word == "times":
             return "leave it out: the number alone is the bound"
+        if self.word in {"is", "or"}:
+            return "a condition is `PATH is VALUE`, and `or` stands between two of them"
+        if self.word == "in":
+            return "`in` follows the name of an element: `each NAME in PATH { … }`"
         if self.word in {"until", "while"}:
             return "write `repeat { … } until PATH` to run a block again"
         if self.block == "each":

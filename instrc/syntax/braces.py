@@ -23,9 +23,12 @@ def stray_else(view: View) -> Slip:
     before = next((token for token in behind if token.end <= opening.start), None)
     if before is None:
         return None
-    if view.text(before) == "else":
+    if view.text(before) == "else" and before.kind == "NAME":
         if (word := _negation(view, before)) is not None:
             return words.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
+        again = view.tokens.index(before) - 1
+        if again > 0 and view.text(view.tokens[again]) == view.text(view.tokens[again - 1]) != "}":
+            return words.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found

@@ -204,6 +204,8 @@ class ExpressionBuilder:
         return whole
 
     def _refuse_code(self, span: Span) -> None:
+        if span.start == span.end:  # it stands for a value that is missing, which has been told
+            return
         from instrc.problems.notation import NotPlainData  # as above
 
         self.problems.append(NotPlainData(at=span))

@@ -41,13 +41,14 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.blocks import NEGATED
+from instrc.syntax.neighbours import ends, first_of, first_part, prose, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
-_PROSE = 4
-"""Names one after the other that are no program any more."""
-_SENTENCE = 2
-"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
+_STRAY = frozenset({"max", "keep", "limit", "until", "while", "times", "is", "or", "in"})
+"""Words of blocks that nothing can stand before on their line but a block."""
+_BY_ENDS = (problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone)
+"""Mistakes that are seen by where statements end."""
 
 
 def name_habits(program: Program, report: Report) -> None:
@@ -56,7 +57,7 @@ def name_habits(program: Program, report: Report) -> None:
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was repaired to be read on has no ends that one could go by
-        found = [problem for problem in found if not isinstance(problem, problems.habits.MissingSeparator)]
+        found = [problem for problem in found if not isinstance(problem, _BY_ENDS)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
         report.problems[:] = inside_fences(report.problems, source)
         found = inside_fences([*report.problems, *found], source)[len(report.problems) :]
@@ -101,7 +102,7 @@ def _statements(body: Body) -> Sequence[Statement]:
 def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
     """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
     skip = False
-    joins = [False, *[_share_line(source, one, other) for one, other in pairwise(row)], False]
+    joins = [False, *[share_line(source, one, other) for one, other in pairwise(row)], False]
     for at, statement in enumerate(row):
         joined = joins[at]
         if skip and joined:
@@ -111,8 +112,10 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
             continue  # as most are: a call on a line of its own, or before a `;`
         before = row[at - 1] if at else None
         following = row[at + 1] if at + 1 < len(row) else None
-        problem = _second_input(before if joined else None, statement) or _mistake(
-            source, row, at, before if joined else None, following, top=top
+        problem = (
+            _second_input(before if joined else None, statement)
+            or (_repeated(statement, following) if joins[at + 1] else None)
+            or _mistake(source, row, at, before if joined else None, following, top=top)
         )
         skip = problem is not None
         if problem is not None:
@@ -126,11 +129,11 @@ def _mistake(
     statement = row[at]
     if not isinstance(statement, Binding | Anonymous):
         return None
-    first, last = _ends(statement.value)
-    joined = following is not None and _share_line(source, statement, following)
+    first, last = ends(statement.value)
+    joined = following is not None and share_line(source, statement, following)
     match first:
         case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
-            _first_of(following), Literal
+            first_of(following), Literal
         ):
             return problems.deadlines.MisplacedDeadline(at=span, word=text, place="words")
         case Name("else", span) if joined:
@@ -152,17 +155,32 @@ def _mistake(
     if joined and (word := _word_at_end(last)):
         return word
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
-        beside = _first(following)
+        beside = first_part(following)
         if isinstance(beside, Name | When | Each | Repeat | Try | Do) and beside.span.start == statement.span.end:
             return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
-    if joined and before is None and (prose := _prose(source, row, at)) is not None:
-        return prose
+    if joined and before is None and (told := prose(source, row, at)) is not None:
+        return told
     return _unseparated(before, statement)
+
+
+def _repeated(statement: Statement, following: Statement | None) -> Problem | None:
+    """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
+    if following is None:
+        return None
+    source = statement.span.source
+    again = first_part(following) if isinstance(following, Anonymous) else following.name
+    again = again.callee if isinstance(again, Call) else again
+    if not isinstance(again, Name | Literal):
+        return None
+    word, end = again.span.text, statement.span.end
+    before = source.text[max(0, end - len(word) - 1) : end]
+    twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
+    return problems.words.RepeatedWord(at=again.span, word=word) if twice else None
 
 
 def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
     """Return the problem of a name behind a declared input: `input a b`."""
-    first = _first(statement)
+    first = first_part(statement)
     if not isinstance(before, Input) or not isinstance(first, Name):
         return None
     what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
@@ -176,7 +194,7 @@ def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> st
     if isinstance(following, Binding):
         named = source.text.startswith(following.name.text, following.span.start)  # no `const` and the like before the name
         return misspelt_definition(word) if named else None
-    alone = behind is None or not _share_line(source, following, behind)
+    alone = behind is None or not share_line(source, following, behind)
     if isinstance(following, Anonymous):
         value = following.value.value if isinstance(following.value, Annotated) else following.value
         if isinstance(value, Name) and alone:
@@ -192,9 +210,9 @@ def _beside(
     source: Source, statement: Binding | Anonymous, before: Statement | None, following: Statement | None, *, top: bool
 ) -> Problem | None:
     """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
-    first, last = _ends(statement.value)
-    beside = _first_of(following)
-    joined = following is not None and _share_line(source, statement, following)
+    first, last = ends(statement.value)
+    beside = first_of(following)
+    joined = following is not None and share_line(source, statement, following)
     touching = beside is not None and beside.span.start == last.span.end
     touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
     match first:
@@ -204,7 +222,9 @@ def _beside(
             if keyword := misspelt_block(text):
                 return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
             return problems.blocks.BracesAfterName(at=span, word=text)
-        case Name("max" | "keep" | "limit" | "until" | "while" | "times" as text, span) if before is not None:
+        case Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
+            before is not None
+        ):
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
         case Call(Name("while" as text, span)) if before is not None:
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
@@ -225,7 +245,7 @@ def _block_word(statement: Statement) -> str:
     """Return the word that begins the block with which a statement ends, or nothing."""
     if not isinstance(statement, Binding | Anonymous):
         return ""
-    match _ends(statement.value)[1]:
+    match ends(statement.value)[1]:
         case When() | Each() | Repeat() | Try() | Do() as block:
             return type(block).__name__.lower()
         case _:
@@ -249,48 +269,11 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
         return problems.habits.MissingSeparator(at=statement.name.span, before=before.value.span, defines=True)
     if not isinstance(before, Binding | Anonymous) or not isinstance(statement, Anonymous):
         return None
-    first, _ = _ends(statement.value)
+    first, _ = ends(statement.value)
     if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
         return None
-    return problems.habits.MissingSeparator(at=first.span, before=_ends(before.value)[1].span)
-
-
-def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
-    """Return the problem of a line of names without anything between them."""
-    alone = True
-    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
-        name = _first(one)
-        if not isinstance(name, Name) or not _share_line(source, one, other):
-            return None
-        behind = _first(other)
-        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
-        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
-        if count >= _PROSE or sentence:
-            return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
-    return None
-
-
-def _share_line(source: Source, one: Statement, other: Statement) -> bool:
-    """Tell whether two statements stand on one line with nothing but spaces between them."""
-    return not source.text[one.span.end : other.span.start].strip(" \t")
-
-
-def _first_of(statement: Statement | None) -> Expression | None:
-    return None if statement is None else _first(statement)
-
-
-def _first(statement: Statement) -> Expression | None:
-    return _ends(statement.value)[0] if isinstance(statement, Binding | Anonymous) else None
-
-
-def _ends(value: Expression) -> tuple[Expression, Expression]:
-    """Return what an expression begins with and what it ends with."""
-    if isinstance(value, Call):
-        return value, value
-    first: Expression = value
-    last: Expression = value
-    while isinstance(first, Pipe | Annotated):
-        first = first.stages[0] if isinstance(first, Pipe) else first.value
-    while isinstance(last, Pipe):
-        last = last.stages[-1]
-    return first, last
+    if isinstance(first, Literal) and first is statement.value and (_block_word(before) or not isinstance(first.value, str)):
+        return problems.notation.UnexpectedText(
+            at=first.span, what=f"`{first.span.text[:40]}`", expected="the end of the statement"
+        )
+    return problems.habits.MissingSeparator(at=first.span, before=ends(before.value)[1].span)

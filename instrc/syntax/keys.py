@@ -15,6 +15,10 @@ def key_slip(view: View) -> Slip:
     if not view.in_braces:
         return None
     token = view.token
+    outer, inner = view.open[-2:] if len(view.open) > 1 else (view.open[0], view.open[-1])
+    touching = outer[0].kind == "LBRACE" and outer[0].end == inner[0].start
+    if touching and (not view.after_key or token.kind in {"LPAR", "VBAR", "AT", "DOT"}):
+        return habits.DoubledBraces(at=view.span(inner[0])), GIVE_UP
     if not view.after_key:
         expects_key = view.before() in {"LBRACE", "COMMA"}
         if token.kind == "LBRACE" and view.before() == "LBRACE":

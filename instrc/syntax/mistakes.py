@@ -37,6 +37,7 @@ from instrc.syntax.view import (
 def diagnose(view: View) -> tuple[Problem, Repair]:
     """Name the mistake that the next token shows, and tell how to go on."""
     for rule in (
+        _repeated_word,
         foreign_statement,
         string_slip,
         block_slip,
@@ -55,6 +56,17 @@ def diagnose(view: View) -> tuple[Problem, Repair]:
         if found := rule(view):
             return found
     return _unexpected(view), GIVE_UP
+
+
+def _repeated_word(view: View) -> Slip:
+    """See to a word or a string directly behind its equal: `const const`, `{ text text: x }`."""
+    if not view.read:
+        return None
+    last, token = view.read[-1], view.token
+    word = view.text(token)
+    if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
+        return None
+    return words.RepeatedWord(at=view.span(token), word=word), Repair(drop=1)
 
 
 def _keyword(view: View) -> Slip:

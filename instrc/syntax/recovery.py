@@ -8,7 +8,7 @@ Two mistakes in one place are one: the second is repaired or passed over without
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -21,41 +21,29 @@ from instrc.limits.programs import (
     RECOVERED_MISTAKES,
     REPORTED_MISTAKES,
 )
-from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.words import ForeignStatement
 from instrc.source import Source
 from instrc.syntax.build import Builder
+from instrc.syntax.consequences import Consequences, each_word_once
 from instrc.syntax.depth import deep_at
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
+from instrc.syntax.skipping import behind_statement, empty_statement
 from instrc.syntax.stack import Stack
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
 _CLEAR = 2
-"""Tokens that must be read between two mistakes for the second to be one of its own."""
-
-
+"""Tokens that must be read behind a mistake before the fast pass is tried again."""
 _BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
 _BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
 
 
 Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 """The fast pass: build what follows an offset, or tell that there is a mistake in it."""
-
-
-def _each_word_once(found: list[Problem]) -> Iterator[Problem]:
-    """Yield problems without the further uses of a word of the language as a name: to rename it repairs them all."""
-    told: set[str] = set()
-    for problem in found:
-        if isinstance(problem, KeywordAsName):
-            if problem.word in told:
-                continue
-            told.add(problem.word)
-        yield problem
 
 
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise, start: int = 0) -> None:
@@ -72,8 +60,9 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
     builder.problems.extend(scanner.problems)
     if not builder.problems:  # no mistake goes unnamed
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
+    builder.problems[:] = [each for each in builder.problems if not machine.consequences.caused(each)]
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
-    builder.problems[:] = _each_word_once(builder.problems)
+    builder.problems[:] = each_word_once(builder.problems)
     builder.hopeless = machine.repairs >= RECOVERED_MISTAKES
 
 
@@ -124,6 +113,8 @@ class Machine:
         self.last: type | None = None
         self.mended_at: int = -1
         self.repairs: int = 0
+        self.given_up_at: int = -1
+        self.consequences = Consequences()
         self.handed_over: int = 0
         """Mistakes that were met before the fast pass was tried last."""
 
@@ -148,6 +139,8 @@ class Machine:
                 if self.scanner.done:
                     return
                 continue
+            if not self.stack.open and self._is_at_margin(token):
+                self.consequences.begin_statement()
             if self.stack.feed(token):
                 if len(self.stack.open) > BRACKET_LEVELS:
                     self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
@@ -174,6 +167,8 @@ class Machine:
         if any(end > place for _, end in self.scanner.spoilt) or not self.stack.finish():
             return False
         self.handed_over = met
+        if self._is_at_margin(token):
+            self.consequences.begin_statement()
         self._begin_anew()
         self.scanner.back_to(self.index, place)
         builder = self.builder
@@ -188,6 +183,12 @@ class Machine:
         """Tell whether a place is the first of its line, or behind a `;`."""
         before = self.source.text[max(0, place - LINE_DISTANCE) : place]
         return before.rstrip(" \t").endswith(("\n", ";"))
+
+    def _is_at_margin(self, token: Token) -> bool:
+        """Tell whether a token is where only statements of their own begin."""
+        line = self.source.text[max(0, token.start - LINE_DISTANCE) : token.start + 1].rpartition("\n")[2]
+        defines = token.kind in _BEGINNINGS and self._begins_line(token.start) and not line[0].isspace()
+        return defines or may_begin_statement(self.source, self.tokens, self.index)
 
     def _begin_anew(self) -> None:
         """Be between statements."""
@@ -216,10 +217,14 @@ class Machine:
         self.scanner.need(self.index + BRACKET_DISTANCE)
         view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
         problem, repair = diagnose(view)
-        fresh = self.since >= _CLEAR
+        line = self.source.span(token.start, token.end).line
+        fresh = not self.consequences.too_near(line, self.since)
         again = self.index == self.mended_at
-        if fresh and not self._spoilt(problem, token) and self.builder.problems[-1:] != [problem]:
+        follows = self.consequences.follows(problem) or self._spoilt(problem, token)
+        if fresh and not follows and self.builder.problems[-1:] != [problem]:
             self.builder.problems.append(problem)
+        dropped = self.tokens[self.index : self.index + max(1, repair.drop)]
+        self.consequences.remember(problem, line, (*dropped, *repair.put))
         if repair is GIVE_UP or not (fresh or (type(problem) is self.last and not again)):
             self._give_up()
             if isinstance(problem, ForeignStatement):  # what is in it is of the other language as well
@@ -246,7 +251,19 @@ class Machine:
         return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
 
     def _give_up(self) -> None:
-        """Pass over the rest of the statement and begin anew behind it."""
+        """Pass over the rest of the statement and begin anew behind it; in a block, with the next one of its body."""
+        opened = [token.kind for token, _ in self.stack.open]
+        level = None if self.index == self.given_up_at else self.stack.back_to_body()
+        if level is None:
+            self._pass_over()
+        else:
+            self.index = behind_statement(self.scanner, self.index, opened[level:])
+            self.put_back = empty_statement(self.tokens[self.index])
+            self.since = _CLEAR
+        self.given_up_at = self.index
+
+    def _pass_over(self) -> None:
+        """Pass over the rest of the statement that is no part of a block, and begin anew behind it."""
         level = len(self.stack.open)
         stuck = not self.stack.read
         first = self.index

@@ -22,6 +22,8 @@ class Stack:
         """The tokens of this statement so far."""
         self.open: list[tuple[Token, bool]] = []
         """Brackets around this place, and whether each is that of a call."""
+        self.bodies: list[bool] = []
+        """Whether each of them opens the body of a block."""
 
     def accepts(self, *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next."""
@@ -49,8 +51,10 @@ class Stack:
         if token.kind in OPENING:
             called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
             self.open.append((token, called))
+            self.bodies.append(token.kind == "LBRACE" and self.accepts("CONST", "NAME", "EQUAL"))
         elif token.kind in CLOSING and self.open:
             self.open.pop()
+            self.bodies.pop()
         self.read.append(token)
         return True
 
@@ -61,6 +65,25 @@ class Stack:
         self.starts.clear()
         self.read.clear()
         self.open.clear()
+        self.bodies.clear()
+
+    def back_to_body(self) -> int | None:
+        """Be behind the last part of the innermost body of a block that can be a statement; nothing outside of blocks.
+
+        Return how many brackets are open there.
+        """
+        level = next((at for at in range(len(self.bodies), 0, -1) if self.bodies[at - 1]), None)
+        if level is None:
+            return None
+        size = len(self.states)
+        while not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
+            size -= 1
+        if size <= len(self.starts):
+            cut = self.starts[size - 1]
+            self.read[:] = [token for token in self.read if token.start < cut]
+        del self.states[size:], self.values[size - 1 :], self.starts[size - 1 :]
+        del self.open[level:], self.bodies[level:]
+        return level
 
     def _reduce(self, kind: str) -> int | None:
         """Build all that ends before a token of this kind; return the state behind it, if it has one."""

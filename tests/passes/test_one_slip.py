@@ -36,6 +36,9 @@ ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
         (ACT + "RunPlan_Activity(act.«pln»)", "unknown-member"),
         (ACT + "«RunPlan_Activity(act.answer)»", "not-a-plan"),
         ("Draft «prompt»", "nothing-to-do"),
+        ('repeat { const d = Draft(prompt); d } until d.text is "a" «is» max 3', "stray-word"),
+        ('repeat { const d = Draft(prompt); d } until d.text is "a" «"a"» max 3', "repeated-word"),
+        ('repeat { const d = Draft(prompt); d } until d.text is "a" max 3 «4»', "unexpected-text"),
         (f'repeat {{ {ACT} RunPlan_Activity(act.«pln»); act }} until act.answer is "x"', "unknown-member"),
     ],
 )

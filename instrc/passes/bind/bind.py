@@ -95,6 +95,9 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
     if mine.failed:
+        from instrc.passes.bind.misspelt import tell_at_definitions  # for mistakes
+
+        tell_at_definitions(mine, names)
         _without_separators(report, mine)
     report.problems.extend(mine.once())
     return _name_graphs(graphs, stem)

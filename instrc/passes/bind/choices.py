@@ -20,7 +20,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import Given
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.passes.bind.names import Called, CalledProgram, Special
-from instrc.passes.bind.values import Data, Result
+from instrc.passes.bind.values import Data, Inner, Result
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
@@ -64,7 +64,7 @@ def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given
     if isinstance(value, Data) and value.given:
         value = Result(path_of_constant(ev, value, context, written.span))
     if not isinstance(value, Result):
-        if value is not None:
+        if value is not None and value != Inner(mistaken=True):
             ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
     given.chosen.append(value.path)

@@ -15,7 +15,7 @@ from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.values import Data, Result, Value
+from instrc.passes.bind.values import Data, Inner, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.schema.validation import is_valid
 from instrc.schema.vocabulary import SPEAKS_OF
@@ -74,7 +74,7 @@ def _path(ev: Evaluation, value: Value | None, written: Name | Access, context: 
         return value.path
     if isinstance(value, Data) and value.given:
         return path_of_constant(ev, value, context, written.span)
-    if value is not None:
+    if value is not None and value != Inner(mistaken=True):
         ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
     return None
 

@@ -67,7 +67,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: Keys, scope:
 def _unknown(ev: Evaluation, written: Written, keys: Keys, scope: Scope) -> dict[str, Value]:
     """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
     names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
-    return {name: Inner() for name in names if name not in keys.fields}
+    return {name: Inner(mistaken=True) for name in names if name not in keys.fields}
 
 
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:

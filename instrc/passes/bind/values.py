@@ -20,6 +20,9 @@ class Result(msgspec.Struct, frozen=True, gc=False):
 class Inner(msgspec.Struct, frozen=True, gc=False):
     """What an earlier field of the same braces is filled with: the model has it before its eyes, nothing is read."""
 
+    mistaken: bool = False
+    """Whether it only stands for what a mistake has left out, so that no use of it is a mistake of its own."""
+
 
 class Members(msgspec.Struct, frozen=True, gc=False):
     """An object of values."""

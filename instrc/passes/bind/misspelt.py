@@ -1,0 +1,48 @@
+"""One misspelt definition is one problem, however many places read the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.passes.bind.scopes import ProgramNames
+from instrc.problems.bindings import MisspeltDefinition
+from instrc.problems.names import UnknownName
+from instrc.problems.paths import UnknownMember
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.source import Span
+
+
+def tell_at_definitions(report: Report, names: ProgramNames) -> None:
+    """Put one problem at a definition in place of those at all that reads it, where nothing reads it as it is written."""
+    reads: dict[str, list[UnknownName | UnknownMember]] = {}
+    for problem in report.problems:
+        if isinstance(problem, UnknownName | UnknownMember) and problem.at and problem.at.source is names.program.source:
+            reads.setdefault(problem.word, []).append(problem)
+    replaced: set[int] = set()
+    found: list[Problem] = []
+    for word, group in reads.items():
+        places = tuple(dict.fromkeys(problem.at for problem in group if problem.at))
+        offered = {problem.nearest[0] for problem in group if problem.nearest}
+        if len(places) < 2 or len(offered) != 1:
+            continue
+        written = offered.pop()
+        at = [] if written in names.survey.mentioned else list(_definitions(written, names))
+        if len(at) == 1:
+            found.append(MisspeltDefinition(at=at[0], word=written, read_as=word, places=places))
+            replaced |= {id(problem) for problem in group}
+    if found:
+        report.problems[:] = [*(problem for problem in report.problems if id(problem) not in replaced), *found]
+
+
+def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
+    """Yield where a name is defined: by the program, as an input, in the bodies of blocks."""
+    if word in names.locals:
+        yield names.locals[word].name.span
+    if declared := names.inputs.get(word):
+        yield declared
+    if word in names.survey.elements:
+        yield names.survey.elements[word]
+    for bodies in names.survey.locals.values():
+        if word in bodies:
+            yield bodies[word].name.span

@@ -1,0 +1,59 @@
+"""Statements beside each other: what they begin and end with, whether they share a line, whether they are prose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from instrc import problems
+from instrc.ir.surface import Annotated, Anonymous, Binding, Call, Expression, Name, Pipe, Statement
+from instrc.problems.problem import Problem
+from instrc.source import Source
+from instrc.syntax.spelling import is_foreign
+
+_PROSE = 4
+"""Names one after the other that are no program any more."""
+_SENTENCE = 2
+"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
+
+
+def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
+    """Return the problem of a line of names without anything between them."""
+    alone = True
+    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
+        name = first_part(one)
+        if not isinstance(name, Name) or not share_line(source, one, other):
+            return None
+        behind = first_part(other)
+        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
+        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
+        if count >= _PROSE or sentence:
+            return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
+    return None
+
+
+def share_line(source: Source, one: Statement, other: Statement) -> bool:
+    """Tell whether two statements stand on one line with nothing but spaces between them."""
+    return not source.text[one.span.end : other.span.start].strip(" \t")
+
+
+def first_of(statement: Statement | None) -> Expression | None:
+    """Return what a statement begins with, if there is one that has a value."""
+    return None if statement is None else first_part(statement)
+
+
+def first_part(statement: Statement) -> Expression | None:
+    """Return what the value of a statement begins with."""
+    return ends(statement.value)[0] if isinstance(statement, Binding | Anonymous) else None
+
+
+def ends(value: Expression) -> tuple[Expression, Expression]:
+    """Return what an expression begins with and what it ends with."""
+    if isinstance(value, Call):
+        return value, value
+    first: Expression = value
+    last: Expression = value
+    while isinstance(first, Pipe | Annotated):
+        first = first.stages[0] if isinstance(first, Pipe) else first.value
+    while isinstance(last, Pipe):
+        last = last.stages[-1]
+    return first, last
