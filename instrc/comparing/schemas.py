@@ -15,10 +15,10 @@ from instrc.flattening.instances import instances
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal, pointer
 from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED
+from instrc.schema.comparable import comparable
 from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
 from instrc.schema.validation import SchemaValidator
-from instrc.schema.walk import refers
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
 What: TypeAlias = Literal[
@@ -61,20 +61,13 @@ def compare(old: Json, new: Json) -> Comparison:
 
 def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
-    if equal(_plain(wide), _plain(narrow)) or (_comparable(wide, narrow) and implies(narrow, wide)):
+    if equal(_plain(wide), _plain(narrow)) or (comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
     narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
     for instance in islice(instances(narrow, wide), INSTANCES_COMPARED):
         if narrow_validator.is_valid(instance, unsure=False) and not wide_validator.is_valid(instance, unsure=True):
             return "no", instance
     return "unknown", None
-
-
-def _comparable(left: Json, right: Json) -> bool:
-    """Tell whether a reference in one schema means what the same reference in the other means."""
-    if not refers(left) and not refers(right):
-        return True
-    return isinstance(left, dict) and isinstance(right, dict) and equal(left.get("$defs", {}), right.get("$defs", {}))
 
 
 def _plain(schema: Json) -> Json:

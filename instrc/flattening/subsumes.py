@@ -11,10 +11,11 @@ from typing import Literal
 from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances, nodes
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import DECIDED_PROPERTIES, DECIDED_SCHEMAS, INSTANCES_AT_ONCE
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
+from instrc.schema.comparable import comparable
 from instrc.schema.relations import implies
 
 
@@ -37,7 +38,7 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     """
     engine = _engine()
     wide, narrow = flatten(a, documents), flatten(b, documents)
-    if wide is narrow or implies(narrow, wide):
+    if wide is narrow or equal(wide, narrow) or (comparable(wide, narrow) and implies(narrow, wide)):
         return Subsumption("yes")
     try:
         accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
@@ -84,6 +85,7 @@ def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
             difference = False
     yield from instances(difference, narrow, wide)
     yield from instances(narrow, wide)
+    yield from instances(wide, narrow)
 
 
 def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:

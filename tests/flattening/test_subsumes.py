@@ -14,6 +14,7 @@ from making import Maker
 from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances
 from instrc.flattening.subsumes import subsumes
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 
 WIDER: list[tuple[Any, Any]] = [
@@ -149,3 +150,27 @@ def test_a_bound_that_no_float_holds_is_compared(keyword: str) -> None:
     bound = 10**400
     assert subsumes({"type": "integer", keyword: bound}, {"type": "string"}).verdict == "no"
     assert subsumes({"type": "integer"}, {"type": "integer", keyword: bound}).verdict == "yes"
+
+
+def recursive(*first: Json) -> Json:
+    """Return a schema that refers to a definition which refers to itself."""
+    again = {"type": "object", "required": ["n"], "properties": {"n": {"$ref": "#/$defs/f"}}, "additionalProperties": False}
+    return {"type": "object", "properties": {"f": {"$ref": "#/$defs/f"}}, "$defs": {"f": {"anyOf": [*first, again]}}}
+
+
+def test_references_of_the_same_name_to_different_definitions_prove_nothing() -> None:
+    found = subsumes(recursive(), recursive({"type": "string"}))
+    assert found.verdict == "no"
+    assert isinstance(found.witness, dict)
+    assert isinstance(found.witness["f"], str)
+    assert subsumes(recursive({"type": "string"}), recursive({"type": "string"})).verdict == "yes"
+
+
+def test_roots_that_refer_to_themselves_are_compared_unless_something_turns_them_around() -> None:
+    def tree(*kinds: str, **more: Json) -> Json:
+        return {"type": "object", "properties": {"c": {"$ref": "#"}, "v": {"type": [*kinds]}, **more}}
+
+    assert subsumes(tree("integer", "string"), tree("string")).verdict == "yes"
+    assert subsumes(tree("string"), tree("integer", "string")).verdict == "no"
+    turned: Json = {"not": {"$ref": "#"}}
+    assert subsumes(tree("integer", "string", n=turned), tree("string", n=turned)).verdict != "yes"
