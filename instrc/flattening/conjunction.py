@@ -47,7 +47,7 @@ class Remainder(Struct, frozen=True, eq=False, gc=False):
 NO_REMAINDER = Remainder()
 
 
-class Watched(Struct, frozen=True, eq=False, gc=False):
+class MarksThatStay(Struct, frozen=True, eq=False, gc=False):
     """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
 
     properties: bool = False
@@ -57,7 +57,7 @@ class Watched(Struct, frozen=True, eq=False, gc=False):
 class Finalization(Struct, frozen=True, eq=False, gc=False):
     """What is left to do for a merged schema once its parts are done; mostly nothing."""
 
-    watched: Watched
+    watched: MarksThatStay
     apart: dict[str, list[JsonObject]]
     """As of the remainders, all together."""
     units: JsonArray
@@ -68,7 +68,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
     may_close: bool
 
     @classmethod
-    def of(cls, remainders: Sequence[Remainder], watched: Watched, units: JsonArray, *, shares: bool) -> Finalization:
+    def of(cls, remainders: Sequence[Remainder], watched: MarksThatStay, units: JsonArray, *, shares: bool) -> Finalization:
         """Return what is left to do after all keywords of a conjunction."""
         apart: dict[str, list[JsonObject]] = {}
         remainders = [each for each in remainders if each is not NO_REMAINDER]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, Merging, Pending, Term, Watched
+from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, Pending, Term
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import items_void, matters, properties_void
@@ -19,7 +19,7 @@ class Placing:
         self.groups = groups
         self.out: JsonObject = {}
         self.frame = frame = Merging(self.out)
-        self.watched = Watched()
+        self.watched = MarksThatStay()
         self.pending = frame.pending
         frame.conjuncts = conjuncts
 
@@ -62,7 +62,7 @@ class Placing:
                 container[keyword] = branches = value.copy()
                 self.pending += [Pending(branches, at, [(value[at], scope)]) for at in places]
 
-    def watch(self) -> Watched:
+    def watch(self) -> MarksThatStay:
         """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
@@ -82,4 +82,4 @@ class Placing:
             unknown = watched.everything or id(conjunct.node) not in indexed
             properties |= unknown or id(conjunct.node) in watched.properties
             items |= unknown or id(conjunct.node) in watched.items
-        return Watched(properties, items)
+        return MarksThatStay(properties, items)

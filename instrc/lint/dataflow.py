@@ -23,7 +23,7 @@ _CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
 
 
-class Read(NamedTuple):
+class SchemaRead(NamedTuple):
     """A path that a step reads: the `id` of the schema that says so, where it stands in it, and the path."""
 
     holder: int
@@ -31,10 +31,10 @@ class Read(NamedTuple):
     path: str
 
 
-class Fault(NamedTuple):
+class PathFault(NamedTuple):
     """A path that is no good: `dangling` with the nearest ones, or `forward` with what it leads to."""
 
-    read: Read
+    read: SchemaRead
     kind: Literal["dangling", "forward"]
     step: str
     nearest: tuple[str, ...]
@@ -69,13 +69,13 @@ class Dataflow:
                 self.shape_at[(*keys, name)] = self.shapes.of(parts)
         return found
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[PathFault]:
         """Yield each path that is no good wherever its step stands."""
-        worst: dict[Read, Fault | None] = {}
+        worst: dict[SchemaRead, PathFault | None] = {}
         for keys, node in self._readers():
             paths = list(paths_of(node))
             for below, path in paths:
-                read = Read(id(node), below, path)
+                read = SchemaRead(id(node), below, path)
                 if read not in worst or worst[read] is not None:
                     fault = self._judge(read, keys)
                     worst[read] = None if fault is not None and _is_input(fault, paths) else fault
@@ -99,17 +99,17 @@ class Dataflow:
                 if key not in above and not self.own.isdisjoint(key):  # a recursive schema has no new steps further down
                     stack.append(((*keys, name), (*above, key)))
 
-    def _judge(self, read: Read, holder: Keys) -> Fault | None:
+    def _judge(self, read: SchemaRead, holder: Keys) -> PathFault | None:
         words = read.path.split(".")
         found, later = self._resolve(words, holder)
         if found:
             return None
         step = holder[-1]
         if later:
-            return Fault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
+            return PathFault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
         close = self._nearest(words, holder)
         usable = tuple(path for path in close if self._resolve(path.split("."), holder)[0])
-        return Fault(read, "dangling", step, (usable or close)[:3], None)
+        return PathFault(read, "dangling", step, (usable or close)[:3], None)
 
     def _resolve(self, words: list[str], holder: Keys) -> tuple[bool, Keys]:
         """Tell whether a path leads to something earlier, and if not, what later thing it leads to."""
@@ -191,7 +191,7 @@ class Dataflow:
         return tuple(dict.fromkeys(found))
 
 
-def _is_input(fault: Fault, paths: list[tuple[Path, str]]) -> bool:
+def _is_input(fault: PathFault, paths: list[tuple[Path, str]]) -> bool:
     """Tell whether a path that leads nowhere must be an input of the program that a process was compiled from.
 
     The compiler lists an input among the `references` of a step and says in its `arguments` what it fills.

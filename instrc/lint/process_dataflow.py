@@ -22,7 +22,7 @@ _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "p
 """Keywords beside which a value may have members that are not among its properties."""
 
 
-class Fault(NamedTuple):
+class ProcessFault(NamedTuple):
     """A path that leads nowhere, or to what comes later; its place is that of the canonical spelling."""
 
     place: Path
@@ -50,7 +50,7 @@ class _Waiting(NamedTuple):
     until: Condition | None = None
 
 
-def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[Fault]:
+def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
     """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
     names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
     names |= process.inputs or {}
@@ -73,7 +73,7 @@ def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[Fault]:
         yield from _judged(reads_of(body.value), (*engine, "value"), "value", scope)
 
 
-def _in_chunk(chunk: Chunk, place: Path, scope: _Scope) -> Iterator[Fault]:
+def _in_chunk(chunk: Chunk, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
     own: dict[str, Json] = {}
     for step in chunk.steps:
         at = (*place, "properties", step.key)
@@ -82,7 +82,7 @@ def _in_chunk(chunk: Chunk, place: Path, scope: _Scope) -> Iterator[Fault]:
         scope.known[chunk.name] = {"properties": own}
 
 
-def _in_step(step: Step, place: Path, scope: _Scope) -> Iterator[Fault]:
+def _in_step(step: Step, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
     for at, engine in ((place, step.engine), *(((*place, *slot.path), slot.engine) for slot in step.slots)):
         for index, read in enumerate(engine.references):
             yield from _judged([read], (*at, "references", index), step.key, scope)
@@ -91,7 +91,7 @@ def _in_step(step: Step, place: Path, scope: _Scope) -> Iterator[Fault]:
             yield from _judged([engine.among], (*at, "among"), step.key, scope)
 
 
-def _in_block(block: Context, place: Path, scope: _Scope) -> Iterator[Fault]:
+def _in_block(block: Context, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
     """Judge what a block reads before anything in it runs."""
     match block:
         case When(branches=branches):
@@ -106,7 +106,7 @@ def _in_block(block: Context, place: Path, scope: _Scope) -> Iterator[Fault]:
             pass
 
 
-def _in_condition(condition: Condition, place: Path, reader: str, scope: _Scope) -> Iterator[Fault]:
+def _in_condition(condition: Condition, place: Path, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for number, (read, _) in enumerate(condition.tests):
         at = (*place, "path") if len(condition.tests) == 1 else (*place, "anyOf", number, "path")
         yield from _judged([read], at, reader, scope)
@@ -135,7 +135,7 @@ def _inside(block: Context, place: Path, scope: _Scope) -> Iterator[_Waiting]:
         yield _Waiting(body, at, engine, _Scope(names, dict(scope.later)), until)
 
 
-def _judged(reads: Iterator[Read] | list[Read], place: Path, reader: str, scope: _Scope) -> Iterator[Fault]:
+def _judged(reads: Iterator[Read] | list[Read], place: Path, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for read in reads:
         names = [segment.name for segment in read.segments]
         size = next((size for size in range(len(names), 0, -1) if ".".join(names[:size]) in scope.known), 0)
@@ -144,12 +144,12 @@ def _judged(reads: Iterator[Read] | list[Read], place: Path, reader: str, scope:
             if missing := _missing(schema, names[size:]):
                 done = names[: len(names) - len(missing[0])]
                 close = tuple(".".join([*done, name, *missing[0][1:]]) for name in missing[1])
-                yield Fault(place, read.text, reader, close, None)
+                yield ProcessFault(place, read.text, reader, close, None)
         elif names[0] in scope.later:
-            yield Fault(place, read.text, reader, (), scope.later[names[0]])
+            yield ProcessFault(place, read.text, reader, (), scope.later[names[0]])
         else:
             close = tuple(".".join([name, *names[1:]]) for name in nearest(names[0], tuple(scope.known)))
-            yield Fault(place, read.text, reader, close, None)
+            yield ProcessFault(place, read.text, reader, close, None)
 
 
 def _missing(schema: Json, names: list[str]) -> tuple[list[str], tuple[str, ...]] | None:

@@ -26,7 +26,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, is_deeper, pointer
 from instrc.limits.payloads import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
-from instrc.lowering.expansion import Expansion
+from instrc.lowering.expanded_size import expanded_size
 from instrc.lowering.lowered import Lowering
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps
@@ -219,7 +219,7 @@ def _outlines_core(schema: Json) -> Matcher | None:
     """
     from outlines_core.json_schema import build_regex_from_schema
 
-    if Expansion(schema).size() > VERIFIED_PATTERN * 20:
+    if expanded_size(schema) > VERIFIED_PATTERN * 20:
         raise Unasked
     expression = build_regex_from_schema(dumps(schema, indent=False))
     if find_spec("llguidance") is None or len(expression) > VERIFIED_PATTERN:

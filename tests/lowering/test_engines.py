@@ -13,7 +13,7 @@ from test_facts import RICH
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
-from instrc.lowering.expansion import ENDLESS, Expansion
+from instrc.lowering.expanded_size import ENDLESS, expanded_size
 from instrc.lowering.lower import lower
 from instrc.lowering.sample import sample, swaps
 from instrc.lowering.verify import verify
@@ -100,7 +100,7 @@ def test_an_engine_that_would_not_come_back_is_not_asked() -> None:
     "schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}]
 )
 def test_every_schema_can_be_measured(schema: Any) -> None:
-    assert 0 <= Expansion(schema).size() <= ENDLESS
+    assert 0 <= expanded_size(schema) <= ENDLESS
 
 
 TEXT: Any = {"type": "string"}
@@ -129,7 +129,7 @@ WRITTEN: list[tuple[Any, int]] = [
 
 @pytest.mark.parametrize(("schema", "characters"), WRITTEN, ids=str)
 def test_what_is_measured_is_no_less_than_is_written_and_not_far_more(schema: Any, characters: int) -> None:
-    assert characters <= Expansion(schema).size() <= 5 * characters
+    assert characters <= expanded_size(schema) <= 5 * characters
 
 
 @pytest.mark.parametrize("target", targets())

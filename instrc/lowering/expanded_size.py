@@ -20,7 +20,12 @@ ENDLESS = 10**12
 """What is said of a schema that is too large to be measured."""
 
 
-class Expansion:
+def expanded_size(schema: Json) -> int:
+    """Return the characters that a schema would take with its references written out, within a factor of a few."""
+    return _Measuring(schema).size()
+
+
+class _Measuring:
     """The measuring of one schema."""
 
     def __init__(self, root: Json) -> None:
@@ -28,7 +33,6 @@ class Expansion:
         self._steps = 0
 
     def size(self) -> int:
-        """Return the characters that the schema would take, within a factor of a few."""
         try:
             return min(self._size(self._root, {}), ENDLESS)
         except RecursionError:
