@@ -50,15 +50,24 @@ class Rounds:
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
-        self._known: dict[Path, int | None] = {}
+        self._known: dict[Path, frozenset[int | None]] = {}
 
     def body_of(self, path: Path) -> int | None:
         """Return the body of whose rounds one lies at a path; `None` if none does, or something else may lie there as well."""
+        found = self._found(path)
+        return next(iter(found)) if len(found) == 1 else None
+
+    def mixed(self, path: Path) -> frozenset[int]:
+        """Return the bodies of whose rounds one may lie at a path, if something else may lie there as well."""
+        found = self._found(path)
+        return frozenset(body for body in found if body is not None) if len(found) > 1 else frozenset()
+
+    def _found(self, path: Path) -> frozenset[int | None]:
         if path not in self._known:
             self._known[path] = self._find(path)
         return self._known[path]
 
-    def _find(self, path: Path) -> int | None:
+    def _find(self, path: Path) -> frozenset[int | None]:
         found: set[int | None] = set()
         seen: set[_Way] = set()
         waiting: list[_Way] = [(path, ())]
@@ -69,7 +78,9 @@ class Rounds:
             seen.add(way)
             reading, rest = way
             match reading:
-                case ObjectReading(members) if rest:
+                case ObjectReading() if not rest:
+                    found.add(None)
+                case ObjectReading(members):
                     waiting.extend((member, rest[1:]) for name, member in members if name == rest[0])
                 case Path(origin, tail):
                     body, below = self._behind(origin, (*tail, *rest))
@@ -78,7 +89,7 @@ class Rounds:
                         found.add(body)
                 case _:
                     pass
-        return found.pop() if len(found) == 1 and not waiting else None
+        return frozenset() if waiting else frozenset(found)
 
     def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
         """Return the body of whose rounds one lies here, and where else the way goes on."""

@@ -40,6 +40,8 @@ class UnknownMember(Problem):
     nearest: tuple[str, ...] = ()
     handed: bool = False
     """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
+    mixed: bool = False
+    """Whether one branch of a block gives a round of a `repeat` there, and another one something else."""
     passed: str = ""
     """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
 
@@ -51,6 +53,8 @@ class UnknownMember(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.mixed:
+            return f"one branch gives a whole round, another does not: give in each `{{ {{ {self.word}: … }} }}`"
         if self.passed:
             made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
             return f"rounds keep only what steps and blocks in them give: make it a block, {made}"

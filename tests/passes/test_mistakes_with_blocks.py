@@ -144,6 +144,18 @@ MISTAKES = [
         "unknown-member",
         "`p: do { … }`",
     ),
+    (
+        CHECK + "repeat { const d = Draft(prompt); const v = when c.ok { do { previous } } else { Write(d) }; "
+        "Write(v.«d») } until round is 3",
+        "unknown-member",
+        "{ { d: … } }",
+    ),
+    (
+        CHECK + "repeat { const d = Draft(prompt); const v = when c.ok { do { previous } } else { { d: Write(d) } }; "
+        "Write(v.«d») } until round is 3",
+        "unknown-member",
+        "{ { d: … } }",
+    ),
     # a block where a value stands
     (CHECK + "Write({ letter: «when c.ok { Draft }» })", "misplaced-block", "come first"),
     (CHECK + "Introspect_Mixin(«when c.ok { Draft(prompt) }»)", "misplaced-block", "come first"),
@@ -259,6 +271,8 @@ def test_there_are_enough() -> None:
     "text",
     [
         "repeat { const earlier = do { rounds }; repeat { Draft(earlier, rounds) } until round is 2 } until round is 2",
+        CHECK + "repeat { const d = Draft(prompt); const v = when c.ok { { d: do { previous.d } } } else { { d } }; "
+        "Write(v.d) } until round is 3",
         "repeat { const now = round; each i in 3 { Draft(now) } } until round is 2",
         PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when t.tool is "Search_Activity" { Draft(t) } }',
         "const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(s.items) })",

@@ -28,6 +28,11 @@ def check_handed(graph: Graph, report: Report) -> None:
         for place in range(len(path.tail)):
             shown = found.body_of(Path(path.origin, path.tail[:place]))
             if shown is None:
+                mixed = found.mixed(Path(path.origin, path.tail[:place]))
+                if any(path.tail[place] in rounds.get(body, {}) for body in mixed):
+                    at = written.get(path, span)
+                    report.add(problems.paths.UnknownMember(at=at, word=path.tail[place], mixed=True))
+                    break
                 continue
             names, body = rounds[shown], bodies[shown]
             if not _is_handed(names.get(path.tail[place]), path.tail[place + 1 :], body):
