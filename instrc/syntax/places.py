@@ -43,18 +43,25 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
 def annotations_behind(call: Span) -> tuple[Span, ...]:
     """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
     found: list[Span] = []
-    rest = list(_tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE))))
-    index = 0
-    while index < len(rest):
-        if rest[index].kind == "RPAR":
-            index += 1
+    rest = _tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE)))
+    for token in rest:  # read no further than the annotations: behind them stands all the rest of the program
+        if token.kind == "RPAR":
             continue
-        if rest[index].kind != "AT" or index + 1 == len(rest):
+        if token.kind != "AT" or (end := _end_of_next(rest)) is None:
             break
-        last = _end(rest, index + 1)
-        found.append(Span(call.source, rest[index].start, rest[last].end))
-        index = last + 1
+        found.append(Span(call.source, token.start, end))
     return tuple(found)
+
+
+def _end_of_next(tokens: Iterator[Token]) -> int | None:
+    """Return where the value ends that the next tokens are; `None` if there are no more."""
+    depth, end = 0, None
+    for token in tokens:
+        end = token.end
+        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
+        if depth <= 0:
+            break
+    return end
 
 
 def _tokens(data: Span) -> Iterator[Token]:

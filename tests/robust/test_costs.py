@@ -78,6 +78,12 @@ def slots(size: int) -> object:
     return instrc.compile(text, sketch=True)
 
 
+def annotated(size: int) -> object:
+    """Annotate each step of a row: behind each stands all the rest of the program."""
+    rows = (f'const a{i} = A({f"a{i - 1}" if i else "prompt"}) @ "Say {i}.";\n' for i in range(size))
+    return instrc.compile("".join(rows), sketch=True)
+
+
 def unique(size: int) -> object:
     return instrc.lift({"value": [{"a": i, "b": [i]} for i in range(size)]}, UNIQUE)
 
@@ -162,6 +168,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (fan_in, 30, 5),
     (nested, 20, 3.5),
     (slots, 20, 3.5),
+    (annotated, 100, 2.5),
     (unique, 200, 2.5),
     (wrong_items, 50, 3),
     (items, 200, 2.5),
