@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, words
+from instrc.syntax.spelling import NEGATED
 from instrc.syntax.tables import END
 from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Repair, Slip, View, first_on_line
 
@@ -16,11 +17,6 @@ _ADVICE = {
     "and until": "name both of them in the block, and wait for the name: `const done = when A { when B { true } }`",
     "not null": "write `PATH @ {}`: it holds for all values but `null`",
 }
-NEGATED = {
-    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
-    "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
-}
-"""What to write in place of `not`, by the block whose condition it stands in."""
 _OPERATORS = {
     "&&": "and",
     "&": "and",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, keywords, notation, words
-from instrc.syntax.blocks import NEGATED
-from instrc.syntax.spelling import is_foreign, misspelt_block
+from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Slip, View, first_on_line
 

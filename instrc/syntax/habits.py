@@ -40,10 +40,9 @@ from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.blocks import NEGATED
 from instrc.syntax.neighbours import ends, first_of, first_part, prose, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
-from instrc.syntax.spelling import FOREIGN_BESIDE, is_foreign, misspelt_block, misspelt_definition, misspelt_input
+from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
 _STRAY = frozenset({"max", "keep", "limit", "until", "while", "times", "is", "or", "in"})
 """Words of blocks that nothing can stand before on their line but a block."""

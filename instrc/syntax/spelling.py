@@ -22,6 +22,11 @@ FOREIGN = _words(
 FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
 """Words that look like a call: `if (x)`."""
 FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+NEGATED = {
+    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
+    "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
+}
+"""What to write in place of `not`, by the block whose condition it stands in."""
 _DEFINING = ("const", "let", "tool", "input")
 _BLOCKS = ("when", "each", "repeat", "try", "do", "else")
 _OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
