@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -60,10 +60,15 @@ def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
     if not (_decidable(wide) and _decidable(narrow)):
         return False
     try:
-        verdict = engine.canonicalize(wide).covers(engine.canonicalize(narrow))
+        verdict = _canonical(engine, wide).covers(_canonical(engine, narrow))
     except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
         return False
     return bool(verdict == engine.canonical.Containment.YES)
+
+
+def _canonical(engine: ModuleType, schema: Json) -> Any:  # the engine has no types for what it makes
+    """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
+    return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
 
 
 def _decidable(schema: Json) -> bool:
@@ -80,7 +85,7 @@ def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
     difference: Json = False
     if _decidable(wide) and _decidable(narrow):
         try:
-            difference = engine.canonicalize(narrow).subtract(engine.canonicalize(wide)).to_json_schema()
+            difference = _canonical(engine, narrow).subtract(_canonical(engine, wide)).to_json_schema()
         except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
             difference = False
     yield from instances(difference, narrow, wide)
@@ -91,7 +96,7 @@ def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
 def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
     dialect = schema.get("$schema") if isinstance(schema, dict) else None
     make = engine.Draft202012Validator if dialect is None else engine.validator_for
-    judge: Callable[[Json], bool] = make(schema, retriever=_refuse).is_valid
+    judge: Callable[[Json], bool] = make(schema, retriever=_refuse, validate_formats=False).is_valid
     return judge
 
 

@@ -174,3 +174,9 @@ def test_roots_that_refer_to_themselves_are_compared_unless_something_turns_them
     assert subsumes(tree("string"), tree("integer", "string")).verdict == "no"
     turned: Json = {"not": {"$ref": "#"}}
     assert subsumes(tree("integer", "string", n=turned), tree("string", n=turned)).verdict != "yes"
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"])
+def test_a_format_asserts_nothing_in_any_draft(draft: str) -> None:
+    date: dict[str, Json] = {"$schema": draft, "type": "string", "format": "date-time"}
+    assert subsumes({**date, "minLength": 5}, date).verdict == "no"
