@@ -50,6 +50,7 @@ def command(
     for path in with_progress(find(paths, report), "Formatting"):
         source = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
+            differs = True  # it is not in the canonical layout, whether errors or warnings say why
             continue
         if diff:
             write(_difference(source, text))
@@ -64,7 +65,7 @@ def command(
         _write(changed, report)
     found = report.once()
     show(found, shape)
-    raise typer.Exit(PROBLEMS if differs else verdict(found))
+    raise typer.Exit(verdict(found) or (PROBLEMS if differs else 0))
 
 
 def _read(path: str, name: str, report: Report) -> Source | None:

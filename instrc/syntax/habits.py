@@ -178,8 +178,13 @@ def _repeated(statement: Statement, following: Statement | None) -> Problem | No
 
 
 def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
-    """Return the problem of a name behind a declared input: `input a b`."""
+    """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
     first = first_part(statement)
+    if isinstance(before, Input) and isinstance(first, Object):
+        expected = '`@` before it, as in `input name @ { type: "string" }`'
+        return problems.notation.UnexpectedText(
+            at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
+        )
     if not isinstance(before, Input) or not isinstance(first, Name):
         return None
     what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"

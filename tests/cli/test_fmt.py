@@ -98,5 +98,7 @@ def test_where_statements_do_not_end_clearly_the_file_is_left_alone_and_the_mist
 ) -> None:
     """A `;` after each of them would make the mistake one that nobody sees."""
     (folder / "a.aug").write_text(text)
-    assert f"[{name}]" in instrc("fmt", "a.aug").err
+    done = instrc("fmt", "a.aug")
+    assert f"[{name}]" in done.err
+    assert done.code == 1
     assert (folder / "a.aug").read_text() == text

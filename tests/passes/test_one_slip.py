@@ -36,6 +36,7 @@ ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
         (ACT + "RunPlan_Activity(act.«pln»)", "unknown-member"),
         (ACT + "«RunPlan_Activity(act.answer)»", "not-a-plan"),
         ("Draft «prompt»", "nothing-to-do"),
+        ('input tone «{» type: "string" }; Draft(tone)', "unexpected-text"),
         ('repeat { const d = Draft(prompt); d } until d.text is "a" «is» max 3', "stray-word"),
         ('repeat { const d = Draft(prompt); d } until d.text is "a" «"a"» max 3', "repeated-word"),
         ('repeat { const d = Draft(prompt); d } until d.text is "a" max 3 «4»', "unexpected-text"),
