@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from instrc.ir.reads import Read
 from instrc.jsonvalue import Json
 from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
 from instrc.lint.shapes import Part, Shape, Shapes
@@ -100,7 +101,7 @@ class Dataflow:
                     stack.append(((*keys, name), (*above, key)))
 
     def _judge(self, read: SchemaRead, holder: Keys) -> PathFault | None:
-        words = read.path.split(".")
+        words = [segment.name for segment in Read.parse(read.path).segments]
         found, later = self._resolve(words, holder)
         if found:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,13 @@ def test_a_plan_may_leave_out_an_input_that_has_a_default(tmp_path: Path) -> Non
     [document] = instrc.compile(program, emit="process", vibes=vibes, roots=[tmp_path])
     tools = document["$defs"]["SERVER_1"]["properties"]["step2_run_plan"]["plan"]["tools"]
     assert tools["Trip"]["arguments"]["required"] == ["prompt", "city"]
+
+
+def test_a_path_with_a_name_in_quotes_is_followed(tmp_path: Path) -> None:
+    step = {"type": "object", "properties": {"text": {"type": "string"}}, "references": ["prompt"]}
+    asked = {**step, "references": ['"a b".text'], "arguments": '"a b".text'}
+    chunks = {"llmContext1": {"a b": step}, "userContext1": {"ask": asked}}
+    contexts = {name: {"type": "object", "properties": steps} for name, steps in chunks.items()}
+    file = tmp_path / "process.vibe.json"
+    file.write_text(json.dumps({"type": "object", "properties": contexts}))
+    assert list(instrc.check(file)) == []
