@@ -1,7 +1,8 @@
 """Take off what clouds put around a response, or say in words of their own.
 
-Shapes are those of their REST APIs, as the documentation shows them: Cloudflare Workers AI, DashScope, Yandex' foundation models,
-Oracle's Generative AI, Naver's CLOVA Studio, Tencent's Hunyuan, Baidu's Qianfan, Snowflake's Cortex (looked up 2026-11-22).
+Shapes are those of the REST APIs of Cloudflare Workers AI, DashScope, Yandex' foundation models, Oracle's Generative AI, Naver's
+CLOVA Studio, Tencent's Hunyuan, Baidu's Qianfan, Snowflake's Cortex and Reka, as their documentation is known to show them.
+None was compared with a live answer.
 """
 
 from __future__ import annotations

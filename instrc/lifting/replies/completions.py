@@ -2,7 +2,7 @@
 
 Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang, KoboldCpp, LM Studio, Aleph Alpha, Llama, Titan, Claude
 and Mistral on Bedrock, watsonx, Vertex' `predict`, Cohere's first API, Cloudflare, Replicate and the results of CrewAI, as their
-documentation shows them (looked up 2026-11-22).
+documentation is known to show them; TGI's and watsonx' were looked up 2026-11-22.
 """
 
 from __future__ import annotations

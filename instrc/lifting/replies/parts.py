@@ -1,8 +1,8 @@
 """Read one part of a message: a call, a text, a refusal, a thought, in the words of each provider and framework.
 
 Shapes are those of openai 3.52, anthropic 2.11, google-genai 3.4, mistralai 3.7, gigachat 0.2.3, ollama 0.6, mcp 2.3,
-smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68, llama-index-core 0.15 and
-Semantic Kernel, as their libraries declare them (looked up 2026-11-21).
+smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68 and llama-index-core 0.15, as their libraries
+declare them (looked up 2026-11-21), and of Semantic Kernel, as its documentation is known to show them.
 """
 
 from __future__ import annotations

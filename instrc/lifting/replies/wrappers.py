@@ -2,7 +2,7 @@
 
 Shapes are those of openai 3.54, anthropic 2.12 and google-genai 3.4 (lines of batches), boto3 1.44 (`invoke_model`),
 langchain-core 1.7, langgraph 1.2, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and of
-LangServe, as its documentation shows it (looked up 2026-11-22); those of clouds are in `clouds`.
+LangServe, as its documentation is known to show it; those of clouds are in `clouds`.
 """
 
 from __future__ import annotations
