@@ -46,8 +46,6 @@ from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt
 
 _STRAY = frozenset({"max", "keep", "limit", "until", "while", "times", "is", "or", "in"})
 """Words of blocks that nothing can stand before on their line but a block."""
-_BY_ENDS = (problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone)
-"""Mistakes that are seen by where statements end."""
 
 
 def name_habits(program: Program, report: Report) -> None:
@@ -56,7 +54,8 @@ def name_habits(program: Program, report: Report) -> None:
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was repaired to be read on has no ends that one could go by
-        found = [problem for problem in found if not isinstance(problem, _BY_ENDS)]
+        by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone
+        found = [problem for problem in found if not isinstance(problem, by_ends)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
         report.problems[:] = inside_fences(report.problems, source)
         found = inside_fences([*report.problems, *found], source)[len(report.problems) :]
