@@ -18,6 +18,7 @@ from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED
 from instrc.schema.comparable import comparable
 from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
+from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
@@ -52,7 +53,8 @@ class Comparison:
 
 
 def compare(old: Json, new: Json) -> Comparison:
-    """Return what has changed from one flat schema to another."""
+    """Return what has changed from one flat schema to another; each is read in the words of its own draft."""
+    old, new = upgrade(old), upgrade(new)
     changes = tuple(_Changes().of(old, new, (), 0))
     writers, refused = accepts(new, old)
     readers, surprising = accepts(old, new)

@@ -78,7 +78,7 @@ def flatten(
     places under `$defs`, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
-    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object.
+    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
     A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
     Raise a `CompileError` for references that lead nowhere, unknown dialects and results over the limit.
     """

@@ -17,6 +17,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.schema.comparable import comparable
 from instrc.schema.relations import implies
+from instrc.schema.upgrade import upgrade
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     Raise a `CompileError` if `jsonschema-rs` (the extra `subsume`) is not installed, or a schema cannot be read.
     """
     engine = _engine()
-    wide, narrow = flatten(a, documents), flatten(b, documents)
+    wide, narrow = _flat(a, documents), _flat(b, documents)
     if wide is narrow or equal(wide, narrow) or (comparable(wide, narrow) and implies(narrow, wide)):
         return Subsumption("yes")
     try:
@@ -53,6 +54,11 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
         if accepts_narrow(instance) and not accepts_wide(instance):
             return Subsumption("no", instance)
     return Subsumption("unknown")
+
+
+def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
+    """Return a flat schema in the words of 2020-12; what has nothing to fold leaves `flatten` in the words of its own draft."""
+    return upgrade(flatten(schema, documents), documents)
 
 
 def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:

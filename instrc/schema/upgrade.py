@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from instrc.jsonvalue import Json, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
@@ -14,15 +16,16 @@ _RECURSIVE = "recursive"
 """The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
 
 
-def upgrade(schema: Json, *, nullable: bool = False) -> Json:
+def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullable: bool = False) -> Json:
     """Return a document in 2020-12: `$schema` decides what it is read as, and its references are moved along.
 
-    `nullable` reads that keyword of OpenAPI in documents without a `$schema` too.
-    A document that is 2020-12 already is returned as it is.  An unknown `$schema` raises a `CompileError`.
+    `documents` may hold the meta-schema that `$schema` names.  `nullable` reads that keyword of OpenAPI in
+    documents without a `$schema` too.  A document that is 2020-12 already is returned as it is.
+    An unknown `$schema` raises a `CompileError`.
     """
     if schema.__class__ is not dict:
         return schema
-    store = SchemaStore(nullable=nullable)
+    store = SchemaStore(documents, nullable=nullable)
     scope = store.add("", schema)
     if not any(resource.dialect.old for resource in (scope.resource, *store.nested.values())):
         return schema

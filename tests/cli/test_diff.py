@@ -177,3 +177,10 @@ def test_two_locks_are_compared_reference_by_reference(instrc: Instrc, folder: P
         "  aug:draft  version (none → 2)\n  aug:other  added\n"
     )
     assert instrc("diff", "old.lock", "old.lock", "--check") == (0, "old.lock → old.lock\n  nothing has changed\n", "")
+
+
+def test_each_schema_is_read_in_its_own_draft() -> None:
+    more: dict[str, Any] = {"type": "array", "contains": {}, "minContains": 2}
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", **more}
+    found = compare(old, more)
+    assert (found.writers, found.readers) == ("no", "yes")

@@ -180,3 +180,24 @@ def test_roots_that_refer_to_themselves_are_compared_unless_something_turns_them
 def test_a_format_asserts_nothing_in_any_draft(draft: str) -> None:
     date: dict[str, Json] = {"$schema": draft, "type": "string", "format": "date-time"}
     assert subsumes({**date, "minLength": 5}, date).verdict == "no"
+
+
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "verdict"),
+    [
+        ({"contains": {}, "minContains": 2}, {"$schema": DRAFT_7, "contains": {}, "minContains": 2}, "no"),
+        ({"$schema": DRAFT_7, "contains": {}, "minContains": 0}, {}, "no"),
+        ({"prefixItems": [{"type": "string"}]}, {"$schema": DRAFT_7, "prefixItems": [{"type": "string"}]}, "no"),
+        ({"prefixItems": [{"type": "string"}]}, {"$schema": DRAFT_7, "items": [{"type": "string"}]}, "yes"),
+        ({"$schema": DRAFT_7, "dependentRequired": {"a": ["b"]}}, {"type": "object"}, "yes"),
+        ({"const": 1}, {"$schema": DRAFT_4, "const": 1}, "no"),
+        ({"$schema": DRAFT_4, "const": 1}, {"type": "string"}, "yes"),
+        ({"exclusiveMaximum": 5}, {"$schema": DRAFT_4, "maximum": 5, "exclusiveMaximum": True}, "yes"),
+    ],
+)
+def test_each_schema_is_read_in_its_own_draft(wide: Json, narrow: Json, verdict: str) -> None:
+    assert subsumes(wide, narrow).verdict == verdict
