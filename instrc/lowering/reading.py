@@ -16,6 +16,7 @@ from instrc.problems.schemas import InvalidSchema
 from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
 from instrc.schema.discriminators import KEYWORD as DISCRIMINATOR
 from instrc.schema.discriminators import spelt_out
+from instrc.schema.expressions import too_large
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound
@@ -65,7 +66,8 @@ def _without_unreadable(schema: Json) -> list[Note]:
             continue
         for keyword in PATTERNS.intersection(node):
             for pattern in unreadable_in(keyword, node[keyword]):
-                notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
+                reason = too_large(pattern) or "it is no regular expression that can be read"
+                notes.append(Note((*path, keyword), pattern, "left-out", reason))
                 if keyword == "pattern":
                     del node[keyword]
                 else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from instrc.problems.problem import CompileError, Problem
+from instrc.source import Span
 
 
 class Report:
@@ -71,6 +72,10 @@ def _without_echoes(problems: list[Problem]) -> list[Problem]:
         joined = not {"allOf", "$ref"}.isdisjoint(problem.words)  # type: ignore[attr-defined]  # facts of this class alone
         if joined and problem.at and problem.at.source in sources:
             left_out.add(id(problem))
+    whole = [each.at for each in by_name.get("impossible-schema", ()) if each.at and each.severity == "error"]
+    for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
+        if problem.severity == "warning" and any(_is_inside(problem.at, at) for at in whole):
+            left_out.add(id(problem))
     refused = [
         problem.at for name in _REFUSALS for problem in by_name.get(name, ()) if problem.at and problem.severity == "error"
     ]
@@ -92,6 +97,10 @@ def _without_echoes(problems: list[Problem]) -> list[Problem]:
     return [problem for problem in problems if id(problem) not in left_out]
 
 
+def _is_inside(at: Span | None, whole: Span) -> bool:
+    return at is not None and at.source is whole.source and whole.start <= at.start and at.end <= whole.end
+
+
 def _is_read_wrongly(unused: Problem, problems: list[Problem]) -> bool:
     """Tell whether an error shows the name that is not used, or offers it for another."""
     if unused.at is None:
@@ -108,6 +117,8 @@ def _is_read_wrongly(unused: Problem, problems: list[Problem]) -> bool:
 
 
 _ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable"})
+_OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
+"""Problems that tell what leaves no value, which an error about the schema around it has told."""
 _REFUSALS = ("closed-away", "contradiction", "impossible-schema")
 """Problems that show what leaves nothing to satisfy a schema."""
 

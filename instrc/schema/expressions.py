@@ -22,6 +22,8 @@ class _Clock(Struct):
     left: float = REGEX_SECONDS
 
 
+_TOO_LARGE = "it is too large"
+"""How the reason begins why a large pattern is not read."""
 _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 
@@ -50,11 +52,17 @@ def unreadable(pattern: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def too_large(pattern: str) -> str | None:
+    """Return how a pattern is too large to be read; `None` if that is not why it cannot be read, or it can."""
+    why = unreadable(pattern)
+    return why if why is not None and why.startswith(_TOO_LARGE) else None
+
+
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     """Return what matches texts against a pattern, or why it cannot be read."""
     if len(pattern) > REGEX_PATTERN:
-        return f"it is longer than {REGEX_PATTERN:,} characters"
+        return f"{_TOO_LARGE}: it is longer than {REGEX_PATTERN:,} characters"
     import re2  # 10 ms, needed where patterns are only
 
     from instrc.schema.ecmascript import Unreadable, translate  # as above
@@ -71,7 +79,7 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
         except re2.error:
             pass  # a bound over 1,000, or a script that RE2 does not know
     if written_out(translated.regex) > REGEX_WRITTEN_OUT:
-        return f"with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
+        return f"{_TOO_LARGE}: with its counts written out it has over {REGEX_WRITTEN_OUT:,} parts"
     import regex
 
     try:

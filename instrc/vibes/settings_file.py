@@ -27,6 +27,16 @@ ENGINES = ("memory", "durable", "temporal")
 """What `engine` names."""
 LIMITS = ("source", "vibe", "schema")
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
+_OF_TARGETS = "a provider is chosen with `instrc compile --target NAME`, or `targets` of the library"
+_ELSEWHERE = {
+    "target": _OF_TARGETS,
+    "targets": _OF_TARGETS,
+    "provider": _OF_TARGETS,
+    "strict": "`instrc check --strict` takes warnings for errors; a strict schema is a target, as `--target anthropic-strict`",
+    "emit": "what is written is chosen with `instrc compile --emit NAME`",
+    "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
+}
+"""Options of commands that are no settings, and where they are chosen."""
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
 _PLACEHOLDER = r"\{\w*\}"
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
@@ -74,7 +84,9 @@ class _Reader:
     def settings(self) -> Settings:
         for key in self.table:
             if key not in KEYS:
-                self._wrong(key, "there is no such setting", nearest(key, KEYS))
+                place = _place_of(key)
+                reason = "there is no such setting" + (f": {place}" if place else "")
+                self._wrong(key, reason, () if place else nearest(key, KEYS))
         naming, hint = self._naming(), self._hint()
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
@@ -111,6 +123,8 @@ class _Reader:
             return None
         if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
             self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
+        elif "{paths}" not in hint:
+            self._wrong("hint", "it names nothing that a step reads: write `{paths}` where the names belong")
         return hint
 
     def _naming(self) -> Literal["step", "camel"] | None:
@@ -213,6 +227,15 @@ class _Reader:
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))
+
+
+def _place_of(key: str) -> str | None:
+    """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
+    if key in RUN:
+        return f"`{key}` belongs to the table `[tool.instrc.run]`"
+    if key in LIMITS:
+        return f"`{key}` belongs to the table `[tool.instrc.limits]`"
+    return _ELSEWHERE.get(key)
 
 
 def _error(wrong: list[_Wrong]) -> CompileError:

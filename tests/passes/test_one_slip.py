@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import instrc
+from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
 
@@ -36,6 +37,11 @@ ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
         (ACT + "RunPlan_Activity(act.«pln»)", "unknown-member"),
         (ACT + "«RunPlan_Activity(act.answer)»", "not-a-plan"),
         ("Draft «prompt»", "nothing-to-do"),
+        ("«process»(LLM_Context(Draft), LLM_Context(Act))", "unknown-name"),
+        ("const all = «Workflow»(LLM_Context(Draft) @ { title: 'All' }); all", "unknown-name"),
+        ("Draft @ { properties: { text: «{ enum: [] }» } }", "impossible-schema"),
+        ('Draft @ { properties: { text: { «pattern»: "^a$", minLength: 3 } } }', "impossible-schema"),
+        ('Draft @ { properties: { text: «{ type: "string", pattern: "^a$", minLength: 3 }» } }', "impossible-schema"),
         ('input tone «{» type: "string" }; Draft(tone)', "unexpected-text"),
         ('repeat { const d = Draft(prompt); d } until d.text is "a" «is» max 3', "stray-word"),
         ('repeat { const d = Draft(prompt); d } until d.text is "a" «"a"» max 3', "repeated-word"),
@@ -49,6 +55,13 @@ def test_one_slip_is_one_problem(marked: str, name: str) -> None:
     [problem] = raised.value.problems
     assert (problem.name, problem.at and problem.at.start) == (name, marked.index("«"))
     assert problem.at.text == marked.partition("«")[2].partition("»")[0]
+
+
+@pytest.mark.parametrize("text", ["{ enum: [] }", '{ type: "string", pattern: "^a$", minLength: 3 }'])
+def test_what_may_be_left_out_may_be_impossible_with_a_warning(text: str) -> None:
+    report = Report()
+    instrc.artefacts(f"Draft @ {{ properties: {{ tone: {text} }} }}", vibes=VIBES, report=report)
+    assert [problem.severity for problem in report.ordered()] == ["warning"]
 
 
 CHECK = "const c = Check(prompt); "

@@ -115,6 +115,7 @@ def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
         ('\n[tool.Instrc]\nhint = "x"', "tool.Instrc", 2),
         ("[tool]\ninstrc = 1", "tool.instrc", 2),
         ("[tool.instrc]\nhint = ", "", 2),
+        ('[tool.instrc]\nhint = "Look at what is there."', "hint", 2),
         ("[tool.instrc]\n\n\nhint = 'x", "", 4),
     ],
 )
@@ -129,6 +130,23 @@ def test_a_setting_that_cannot_be_used_is_said_with_its_place(files: Files, toml
 def test_a_misspelt_setting_gets_the_right_one(files: Files) -> None:
     first, second = wrong(files, '[tool.instrc]\nroot = ["v"]\nlimits = {sources = 1}')
     assert (first.nearest, second.nearest) == (("roots",), ("source",))
+
+
+@pytest.mark.parametrize(
+    ("toml", "place"),
+    [
+        ("strict = true", "`instrc check --strict`"),
+        ('target = "openai"', "`instrc compile --target NAME`"),
+        ('targets = ["openai"]', "`instrc compile --target NAME`"),
+        ('emit = "tool"', "`instrc compile --emit NAME`"),
+        ('engine = "durable"', "`[tool.instrc.run]`"),
+        ("source = 1", "`[tool.instrc.limits]`"),
+    ],
+)
+def test_an_option_that_is_no_setting_of_the_whole_is_told_with_its_place(files: Files, toml: str, place: str) -> None:
+    (problem,) = wrong(files, f"[tool.instrc]\n{toml}")
+    assert place in problem.message
+    assert problem.nearest == ()
 
 
 def test_a_settings_file_that_is_not_utf_8_is_a_problem(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning
 from instrc.passes.bind.mixing import mix
-from instrc.passes.bind.names import CalledProgram, InputName, Special
+from instrc.passes.bind.names import CONTEXTS, CalledProgram, InputName, Special
 from instrc.passes.bind.pipes import evaluate_pipe
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
@@ -133,6 +133,10 @@ def _call(
                 return start(ev, called, arguments, span, context)
             return call(ev, called, arguments, span, context)
         case None:
+            if context.exported and not context.own and isinstance(callee, Name) and _holds_contexts(arguments):
+                from instrc.passes.bind.processes import process  # as above
+
+                return process(ev, Special("Process"), arguments, span, context)  # its name is told already
             return _mistakes_in(ev, arguments, context)
         case CalledProgram():
             from instrc.passes.bind.programs import call_program  # as above
@@ -155,6 +159,17 @@ def _call(
             from instrc.passes.bind.processes import process  # as above
 
             return process(ev, called, arguments, span, context)
+
+
+def _holds_contexts(arguments: tuple[Argument, ...]) -> bool:
+    """Tell whether an argument is a context, as only those of `Process` are."""
+    for argument in arguments:
+        value = argument.value
+        while isinstance(value, Annotated):
+            value = value.value
+        if isinstance(value, Call) and isinstance(value.callee, Name) and value.callee.text in CONTEXTS:
+            return True
+    return False
 
 
 def _mistakes_in(ev: Evaluation, arguments: tuple[Argument, ...], context: EvaluationContext) -> Task[None]:

@@ -9,7 +9,8 @@ from instrc import problems
 from instrc.jsonvalue import Json, at, pointer
 from instrc.problems.problem import Problem
 from instrc.schema.maybe_impossible import may_hold_impossible
-from instrc.schema.walk import walk
+from instrc.schema.members import listing, mapping
+from instrc.schema.walk import Path, walk
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
@@ -28,15 +29,36 @@ def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fat
     """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
 
     That is `fatal` wherever it is, or where nothing satisfies the whole.
-    What was impossible before, or is so by what is added alone, is told where it is written.
+    What was impossible before, or is so by what is added alone and may be left out, is told where it is written.
     """
     found = _parts(schema)
     if not found:
         return
-    known = {part.path for each in (before, added) for part in _parts(each)}
+    known = {part.path for part in _parts(before)}
+    alone = {part.path for part in _parts(added)}
     for part in found:
-        if part.path not in known:
-            yield _problem(part, _place(part, added, place), fatal=fatal or _is_impossible(schema))
+        needed = _is_needed(schema, part.path)
+        if part.path not in known and (needed or part.path not in alone):
+            # where what is added leaves nothing by itself, the whole of it is shown: warnings inside say the same
+            at = place_in(place, pointer(part.path)) if part.path in alone and "{" in place.text else _place(part, added, place)
+            yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
+
+
+def _is_needed(schema: Json, path: Path) -> bool:
+    """Tell whether a part of a schema stands where every object has a value: each property on the way is required."""
+    names = iter(path)
+    for word in names:
+        if word == "properties" and isinstance(schema, dict):
+            name = next(names, None)
+            if name not in listing(schema.get("required")) or schema.get("type", "object") != "object":
+                return False
+            schema = mapping(schema["properties"]).get(str(name), True)
+        elif word == "allOf" and isinstance(schema, dict):
+            index = next(names, None)
+            schema = listing(schema["allOf"])[index] if isinstance(index, int) else True
+        else:
+            return False
+    return True
 
 
 def _parts(schema: Json) -> list[Impossible]:
