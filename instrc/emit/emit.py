@@ -51,7 +51,7 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
         unit = first.units[0]
         entry = render.step(unit, None) if isinstance(unit, int) else {}
     elif first.executor == "model":
-        entry = render.container(first.units).schema(first.annotations, render.place(first.units))
+        entry = render.context(first, render.container(first.units))
     else:
         entry = NOTHING
     whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)

@@ -40,6 +40,8 @@ class UnresolvedReference(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if not self.nearest and self.reference.startswith("#/") and self.at and self.at.source.name.endswith(".aug"):
+            return "write the schema itself in the place of the reference, or refer to a vibe: `aug:NAME#/$defs/…`"
         return did_you_mean(self.nearest)
 
     @property

@@ -108,6 +108,45 @@ class UnknownFormat(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarProperty(Problem):
+    """An annotation adds a property whose name is nearly that of one which is there.
+
+    The new property stands beside the other one, which stays as it was.
+
+    ```aug letter.aug
+    Loop_Mixin(Draft) @ { properties: { iteration: { maximum: 5 } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write the name as it is spelled there, here `_iteration`, or choose one that cannot be confused with it.
+    """
+
+    name: ClassVar[str] = "similar-property"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    nearest: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` becomes a new property beside `{self.nearest[0]}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamings(self.at, self.word, self.nearest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyRange(Problem):
     """A lower bound is above the upper bound, so no value of that type is valid.
 

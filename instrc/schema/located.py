@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from instrc import problems
 from instrc.jsonvalue import Json, as_object, pointer
@@ -55,13 +56,22 @@ class Located(Index):
                     stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
         return None
 
-    def unresolved(self, reference: str, holder: Json, names: tuple[str, ...] = (), word: str = "") -> CompileError:
-        """Return the error for a reference that leads nowhere."""
+    def unresolved(
+        self,
+        reference: str,
+        holder: Json,
+        names: tuple[str, ...] = (),
+        word: str = "",
+        spelled: Mapping[str, str] = MappingProxyType({}),
+    ) -> CompileError:
+        """Return the error for a reference that leads nowhere; `spelled` tells how some names are written in a reference."""
         near: tuple[str, ...] = ()
         if names:
             from instrc.problems.suggest import nearest  # for problems only
 
-            near = nearest(word or reference.partition("#")[2], names)
+            word = word or reference.partition("#")[2]
+            near = nearest(word, names) or tuple(name for name in names if word and name.lower().startswith(word.lower()))[:3]
+            near = tuple(spelled.get(name, name) for name in near)
         return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:

@@ -195,6 +195,8 @@ class SchemaStore(Located):
         """Return the only property of a name anywhere in a document of the registry."""
         found: list[tuple[str, Json, Resource]] = []
         names: dict[str, None] = {}
+        definitions: dict[str, str] = {}
+        """By name, what a reference to each is written as: a name alone finds properties only."""
         document = resource.document
         start = self.resources.get(document.uri, resource)
         stack: list[tuple[Json, tuple[str | int, ...], Resource]] = [(document.root, (), start)]
@@ -212,6 +214,8 @@ class SchemaStore(Located):
                             names[key] = None
                             if key == name:
                                 found.append((pointer(place), child, self.nested.get(id(child), within)))
+                        elif keyword in {"$defs", "definitions"}:
+                            definitions[key] = f"#{pointer(place)}"
                         below.append((child, place, within))
                 elif value.__class__ is dict:
                     below.append((value, (*path, keyword), within))
@@ -230,7 +234,8 @@ class SchemaStore(Located):
                     )
                 ],
             )
-        raise self.unresolved(reference, holder, (*resource.anchors, *names), name)
+        definitions = {each: place for each, place in definitions.items() if each not in names and each not in resource.anchors}
+        raise self.unresolved(reference, holder, (*resource.anchors, *names, *definitions), name, definitions)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
         """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""

@@ -39,6 +39,8 @@ ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
         ("Draft «prompt»", "nothing-to-do"),
         ("«process»(LLM_Context(Draft), LLM_Context(Act))", "unknown-name"),
         ("const all = «Workflow»(LLM_Context(Draft) @ { title: 'All' }); all", "unknown-name"),
+        ('Process(LLM_Context(Draft) @ { additionalProperties: false, required: [«"zz"»] })', "missing-from-properties"),
+        ('Process(LLM_Context({ a: Draft }) @ { required: ["a", «"b"»] })', "missing-from-properties"),
         ("Draft @ { properties: { text: «{ enum: [] }» } }", "impossible-schema"),
         ('Draft @ { properties: { text: { «pattern»: "^a$", minLength: 3 } } }', "impossible-schema"),
         ('Draft @ { properties: { text: «{ type: "string", pattern: "^a$", minLength: 3 }» } }', "impossible-schema"),
@@ -62,6 +64,29 @@ def test_what_may_be_left_out_may_be_impossible_with_a_warning(text: str) -> Non
     report = Report()
     instrc.artefacts(f"Draft @ {{ properties: {{ tone: {text} }} }}", vibes=VIBES, report=report)
     assert [problem.severity for problem in report.ordered()] == ["warning"]
+
+
+@pytest.mark.parametrize("annotation", ['required: ["step1_draft"]', 'properties: { b: {} }, required: ["b"]'])
+def test_a_context_may_require_what_is_described(annotation: str) -> None:
+    instrc.artefacts(f"Process(LLM_Context(Draft) @ {{ {annotation} }})", vibes=VIBES)
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("iteration", ["similar-property"]),
+        ("_Iteration", ["similar-property"]),
+        ("_itration", ["similar-property"]),
+        ("_iteration", []),
+        ("texts", []),
+        ("TEXT", ["similar-property"]),
+    ],
+)
+def test_a_new_property_beside_one_of_nearly_its_name_is_told(key: str, names: list[str]) -> None:
+    report, count = Report(), an_object(text=TEXT, _iteration={"type": "integer"})
+    instrc.artefacts(f"Count @ {{ properties: {{ {key}: {{}} }} }}", vibes={"Count": count}, report=report)
+    assert [problem.name for problem in report.ordered()] == names
+    assert all(problem.at and problem.at.text == key for problem in report.ordered())
 
 
 CHECK = "const c = Check(prompt); "

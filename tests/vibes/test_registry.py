@@ -310,3 +310,26 @@ def test_validators_follow_aug_references_of_all_kinds(files: Files) -> None:
         validator = Draft202012Validator({"$ref": reference}, registry=registry)
         assert validator.is_valid(good)
         assert not validator.is_valid(bad)
+
+
+@pytest.mark.parametrize(
+    ("reference", "close"),
+    [
+        ("#/$defs/y", ("year",)),
+        ("#/$defs/yaer", ("year",)),
+        ("aug:dates#yaer", ("#/$defs/year",)),
+        ("aug:dates#firts", ("first",)),
+        ("aug:dates#/$defs/ye", ("year",)),
+        ("aug:dates#nothing", ()),
+    ],
+)
+def test_a_reference_that_leads_nowhere_offers_what_is_there(files: Files, reference: str, close: tuple[str, ...]) -> None:
+    there = '"$defs": {"year": {"type": "string"}}'
+    held = f'{{"properties": {{"a": {{"$ref": "{reference}"}}}}, {there}}}'
+    folder = files("w", {"dates.vibe.json": f'{{"properties": {{"first": true}}, {there}}}', "held.vibe.json": held})
+    registry = Registry([folder])
+    with pytest.raises(CompileError) as caught:
+        flatten({"$ref": "aug:held"}, documents=registry.documents)
+    (found,) = caught.value.problems
+    assert isinstance(found, UnresolvedReference)
+    assert found.nearest == close

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from instrc import problems
 from instrc.ir.fusion import Fusion
+from instrc.ir.graph import Context
 from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.problems.suggest import nearest
 from instrc.schema.walk import Path
@@ -48,6 +49,15 @@ def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingF
         places = [content.span] if part is own else annotations_behind(content.span)
         for path, index, name, close in _missing(part, whole, ()):
             at = _place(places, (*path, "required", index), name, content.span)
+            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
+
+
+def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
+    """Yield the names that the annotations of a context require and nothing in it describes; `schema` is that of its steps."""
+    whole: list[Json] = [schema, *context.annotations]
+    for part in context.annotations:
+        for path, index, name, close in _missing(part, whole, ()):
+            at = _place(annotations_behind(context.span), (*path, "required", index), name, context.span)
             yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
