@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from instrc.emit.blocks import definition_name
+from instrc.emit.contexts import context
 from instrc.emit.definitions import Definitions
 from instrc.emit.process import make_process
 from instrc.emit.render import Part, Renderer
@@ -51,7 +52,7 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
         unit = first.units[0]
         entry = render.step(unit, None) if isinstance(unit, int) else {}
     elif first.executor == "model":
-        entry = render.context(first, render.container(first.units))
+        entry = context(plan.flat.graph, first, render.container(first.units), render.place(first.units))
     else:
         entry = NOTHING
     whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from instrc.emit.container import Container
+from instrc.emit.contexts import context
 from instrc.emit.definitions import Definitions
 from instrc.emit.engines import Engines
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
@@ -23,7 +24,6 @@ from instrc.ir.steps import Chunk as ProcessChunk
 from instrc.ir.steps import Step as ProcessStep
 from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.passes.compose.planned import choices_of
-from instrc.problems.problem import CompileError
 from instrc.source import Span
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
@@ -147,22 +147,11 @@ class Renderer:
             return self.graph.steps[first].span
         return None if first is None else first.application.span
 
-    def context(self, chunk: Chunk, steps: Container) -> dict[str, Json]:
-        """Return the object of a chunk with what is written behind it; a `CompileError` if that requires what is not there."""
-        if chunk.annotations:
-            from instrc.passes.compose.required import missing_in_context  # few chunks have annotations
-
-            written = next((each for each in self.graph.contexts or () if each.annotations is chunk.annotations), None)
-            missing = () if written is None else tuple(missing_in_context(written, steps.schema()))
-            if missing:
-                raise CompileError(missing)
-        return steps.schema(chunk.annotations, self.place(chunk.units))
-
     def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> ProcessChunk:
         """Return a chunk of a process."""
         executor: Executor = chunk.executor  # type: ignore[assignment]  # a chunk of one executor
         if chunk.annotations or not all(isinstance(unit, int) for unit in chunk.units):
-            schema = self.context(chunk, self.container(chunk.units, chunk.answers, item))
+            schema = context(self.graph, chunk, self.container(chunk.units, chunk.answers, item), self.place(chunk.units))
             return read_chunk(name, executor, schema, definition, self._resolved)
         self._make_inner(chunk.units, item)
         made = Container({}, [], [], self.definitions)
