@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.acceptance import Judge
+from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
@@ -94,13 +94,13 @@ def test_a_map_holds_the_recursive_definitions_that_tell_alternatives_apart() ->
 
 def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    accepts = Judge.accepts
+    accepts = DefinitionsValidator.accepts
 
-    def counted(self: Judge, schema: Any, value: Any) -> bool:
+    def counted(self: DefinitionsValidator, schema: Any, value: Any) -> bool:
         asked.append(value)
         return accepts(self, schema, value)
 
-    monkeypatch.setattr(Judge, "accepts", counted)
+    monkeypatch.setattr(DefinitionsValidator, "accepts", counted)
     branches = [branch for branch in NESTED["$defs"]["node"]["anyOf"] if "patternProperties" not in branch]
     result = lower({**NESTED, "$defs": {"node": {"anyOf": branches}}}, "openai")
 
@@ -151,14 +151,14 @@ def test_null_among_objects_and_lists_is_a_choice_like_the_others(value: Any) ->
 
 
 def test_a_schema_that_cannot_be_judged_accepts() -> None:
-    judge = Judge({"a": {"type": "integer"}, "b": {"$ref": "#/$defs/a"}, "loop": {"$ref": "#/$defs/loop"}})
-    assert judge.accepts({"$ref": "#/$defs/b"}, 1)
-    assert not judge.accepts({"$ref": "#/$defs/b"}, "1")
-    assert judge.accepts({"$ref": "#/$defs/nowhere"}, "1")
-    assert judge.accepts({"$ref": "#/$defs/loop"}, "1")
-    assert [judge.accepts(schema, 1) for schema in (True, False)] == [True, False]
-    assert judge.seen_through({"$ref": "#/$defs/b"}) == {"type": "integer"}
-    assert judge.seen_through({"$ref": "#/$defs/nowhere"}) is True
+    validator = DefinitionsValidator({"a": {"type": "integer"}, "b": {"$ref": "#/$defs/a"}, "loop": {"$ref": "#/$defs/loop"}})
+    assert validator.accepts({"$ref": "#/$defs/b"}, 1)
+    assert not validator.accepts({"$ref": "#/$defs/b"}, "1")
+    assert validator.accepts({"$ref": "#/$defs/nowhere"}, "1")
+    assert validator.accepts({"$ref": "#/$defs/loop"}, "1")
+    assert [validator.accepts(schema, 1) for schema in (True, False)] == [True, False]
+    assert validator.seen_through({"$ref": "#/$defs/b"}) == {"type": "integer"}
+    assert validator.seen_through({"$ref": "#/$defs/nowhere"}) is True
 
 
 def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None:

@@ -98,10 +98,10 @@ def assert_lifts(result: Lowering, answer: Any, value: Any, schema: Any) -> None
     call = {"type": "function", "function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}
     lifted = lift(call, result.map)
     if validate(value, schema):
-        assert equal(lifted.value, value) or lifted.call.repaired, (value, answer)
+        assert equal(lifted.value, value) or lifted.call.repairs, (value, answer)
     else:
         assert lifted.ok, (value, answer)
-        assert not lifted.call.repaired, (value, answer)
+        assert not lifted.call.repairs, (value, answer)
         assert equal(lifted.value, value), (value, answer)
 
 
