@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -16,11 +18,15 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.problems.suggest import comparable
 from instrc.schema.walk import refers
 from instrc.source import Span
 from instrc.syntax.places import place_in
 from instrc.vibes.programs import ProgramFile
 from instrc.vibes.registry import Registry
+
+if TYPE_CHECKING:
+    from instrc.vibes.misnamed import Misnamed
 
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
@@ -94,6 +100,8 @@ class InstructionTable:
         """References that lead to vibes."""
         self._named: dict[str, tuple[str, ...]] = {}
         self._flat: dict[str, Json] = {}
+        self._misnamed: dict[str, dict[str, Misnamed]] = {}
+        """By the file of a program: what near it was saved under a name by which nothing finds it."""
         self._inline: dict[int, tuple[Json, Json]] = {}
         """Inline schemas with their flat ones, by the identity of what is written: several exports share it."""
         self._parts: dict[str, Json] = {}
@@ -155,6 +163,16 @@ class InstructionTable:
             name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe goes by its own name
             found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None, self._home)
         return found
+
+    def misnamed(self, name: str, at: Span) -> Misnamed | None:
+        """Return the file that was probably saved as the vibe of a name which a program in a file reads, if there is one."""
+        from instrc.vibes.misnamed import misnamed  # for a mistake
+
+        program = at.source.name
+        if program not in self._misnamed:
+            there = os.path.isfile(program)  # noqa: PTH113  -- no error for a NUL
+            self._misnamed[program] = misnamed(Path(program), self.registry.roots) if there else {}
+        return self._misnamed[program].get(comparable(name))
 
     def searched(self) -> tuple[str, ...]:
         """Return where names are looked up, as a message names it."""

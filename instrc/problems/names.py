@@ -70,6 +70,8 @@ class UnknownName(Problem):
 
     reading: bool = False
     """Whether a value is read there: the head of a path, a list or a condition."""
+    file: tuple[str, str] | None = None
+    """A file that was probably saved as this vibe, and the path under which it would be found."""
 
     @property
     def message(self) -> str:
@@ -88,6 +90,10 @@ class UnknownName(Problem):
             return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
         if self.inside:
             return "make it the value of the block: `const NAME = when … { … }`"
+        if self.file:
+            found, wanted = self.file
+            as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
+            return f"there is `{found}`, which no name finds: save it as `{wanted}`{as_json}"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
         if self.word in _SWITCHES and not self.nearest:

@@ -64,8 +64,10 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         element = inside is not None and inside == scope.program.survey.elements.get(name.text)
         at, word = name.span, name.text
+        file = None if inside is not None or reading else instructions.misnamed(word, at)
+        offered = () if file else offered
         problem = problems.names.UnknownName(
-            at=at, word=word, nearest=offered, searched=searched, inside=inside, element=element, reading=reading
+            at=at, word=word, nearest=offered, searched=searched, inside=inside, element=element, reading=reading, file=file
         )
         ev.report.add(problem)
     return None
