@@ -17,6 +17,7 @@ FLOORS: dict[str, int] = {
                 "arguments",
                 "arriving",
                 "collector",
+                "durations",
                 "limits",
                 "source",
                 "json",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from instrc.ir.block_json import UnreadableProcessError
 from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
-from instrc.ir.process_reader import UnreadableProcessError, body_of, is_context
+from instrc.ir.process_reader import body_of, is_context
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, JsonObject, as_object
+
+if TYPE_CHECKING:
+    from instrc.problems.problem import CompileError
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""
@@ -25,6 +30,8 @@ NOTHING: JsonObject = {"type": "object", "properties": {}}
 
 _WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
 """The names of contexts as they are written; a tool may well have a parameter `user_context`."""
+_CERTAIN = r"(llm|server|when|each|repeat|try|do|else)Context[0-9]+"
+"""Names that nobody gives to a parameter of a tool."""
 
 
 class Process(Struct, frozen=True):
@@ -46,15 +53,10 @@ class Process(Struct, frozen=True):
     @classmethod
     def from_json(cls, document: Json) -> Process:
         """Read a process, compiled or written by hand; `CompileError` with one `unreadable-process` problem if it is none."""
-        from instrc.problems.launches import UnreadableProcess
-        from instrc.problems.problem import CompileError  # only what is wrong needs it
-
         try:
             body = body_of(document)
-        except UnreadableProcessError as error:
-            raise CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)]) from None
-        except RecursionError:
-            raise CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")]) from None
+        except (UnreadableProcessError, RecursionError) as error:
+            raise _unreadable(error) from None
         return cls.of(as_object(document), body)
 
     def to_json(self) -> JsonObject:
@@ -93,7 +95,10 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def find(cls, schema: Json) -> Process | None:
-        """Return a schema that may be anything as a process; `None` if it is none."""
+        """Return a schema that may be anything as a process; `None` if it is none.
+
+        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read.
+        """
         if not isinstance(schema, dict):
             return None
         properties = schema.get("properties")
@@ -104,7 +109,9 @@ class Process(Struct, frozen=True):
                 return None
         try:
             body = body_of(schema)
-        except (UnreadableProcessError, RecursionError):
+        except (UnreadableProcessError, RecursionError) as error:
+            if any(re.fullmatch(_CERTAIN, name) for name in properties):
+                raise _unreadable(error) from None
             return None
         return cls.of(schema, body)
 
@@ -130,6 +137,15 @@ class Process(Struct, frozen=True):
         """Tell whether a document is a process by the names of its properties."""
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
+
+
+def _unreadable(error: UnreadableProcessError | RecursionError) -> CompileError:
+    from instrc.problems.launches import UnreadableProcess
+    from instrc.problems.problem import CompileError  # only what is wrong needs it
+
+    if isinstance(error, UnreadableProcessError):
+        return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])
+    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
 
 
 def _usual(contexts: JsonObject) -> JsonObject:

@@ -5,34 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import NoReturn, TypeAlias, cast
+from typing import cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from instrc.ir.block_json import (
+    OWN,
+    Bodies,
+    Common,
+    about_of,
+    branches_of,
+    condition_of,
+    engine_of,
+    is_branch,
+    least_of,
+    refuse,
+    source_of,
+    timed,
+)
 from instrc.ir.chunk_json import frame_of, is_count, read_chunk, resolved
-from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When
-from instrc.ir.reads import Constant, Read, Value, value_of
+from instrc.ir.flow import Body, Context, Do, Each, Else, Repeat, Try, When
+from instrc.ir.reads import is_value, value_of
 from instrc.ir.steps import Executor
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.limits.programs import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
 
 _NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
-
-
-class UnreadableProcessError(ValueError):
-    """Something that is no process: `pointer` leads to the part that shows it, `reason` is a short clause."""
-
-    def __init__(self, pointer: str, reason: str) -> None:
-        super().__init__(f"{reason} at {pointer or '/'}")
-        self.pointer = pointer
-        self.reason = reason
-
-
-def _refuse(pointer: str, reason: str) -> NoReturn:
-    raise UnreadableProcessError(pointer, reason)
+_NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
 
 
 def _kind(name: str) -> str:
@@ -48,10 +50,12 @@ def body_of(document: Json) -> Body:
     """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if not isinstance(properties, dict) or not properties:
-        _refuse("", "a process has a property for each context")
+        refuse("", "a process has a property for each context")
     for name in properties:
         if not is_context(name):
-            _refuse(f"/properties/{name}", "a context is called `llmContext1`, `serverContext1`, `eachContext1`")
+            refuse(pointer(("properties", name)), _NO_CONTEXT)
+    if isinstance(document, dict) and "value" in document and not is_value(document["value"]):
+        refuse("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
     return _Reader(document).read(properties)
 
 
@@ -87,7 +91,7 @@ class _Reader(Struct):
                 schema = self.resolved(written, place)
                 found.append((name, schema, place, self.definition(written)))
                 if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
-                    _refuse("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
+                    refuse("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
                 if _kind(name) not in _EXECUTOR:
                     self.parts[place] = list(self.bodies(_kind(name), schema, place))
                     waiting.extend(self.parts[place])
@@ -102,11 +106,14 @@ class _Reader(Struct):
 
     def paired(self, contexts: tuple[Context, ...], place: str) -> tuple[Context, ...]:
         """Tell each `repeat` which context is its `else`."""
-        others = {context.of: context.name for context in contexts if isinstance(context, Else)}
+        others: dict[str, str] = {}
+        for context in contexts:
+            if isinstance(context, Else) and others.setdefault(context.of, context.name) != context.name:
+                refuse(f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`")
         names = {context.name for context in contexts if isinstance(context, Repeat)}
         for of, name in others.items():
             if of not in names:
-                _refuse(f"{place}/{name}", f"there is no `{of}` beside it")
+                refuse(f"{place}/{name}", f"there is no `{of}` beside it")
         if not others:
             return contexts
 
@@ -122,25 +129,26 @@ class _Reader(Struct):
         if kind in _EXECUTOR:
             properties = schema.get("properties")
             if properties is not None and not isinstance(properties, dict):
-                _refuse(f"{place}/properties", "it is an object of steps")
-            return read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place))
-        about = _about(kind, schema)
+                refuse(f"{place}/properties", "it is an object of steps")
+            return timed(read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place)
+        for word in ("minItems", "maxItems"):
+            if not is_count(schema.get(word, 0)):
+                refuse(f"{place}/{word}", "it is a number of elements")
+        about = about_of(kind, schema)
         bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
         if kind == "else":
             return self.else_(name, bodies, place, about, definition)
-        engine = schema.get(kind)
-        if not isinstance(engine, dict):
-            _refuse(place, f"the engine property `{kind}` is missing")
+        engine = engine_of(kind, "block", schema, place)
         common = (_text(engine.get("key")), _text(engine.get("within")), _text(engine.get("delay")), about, definition)
         match kind:
             case "when":
-                return When(name, tuple(_branch(each, body, place) for each, body in bodies), *common)
+                return When(name, branches_of(bodies, place), *common)
             case "try":
                 if len(bodies) != 2:
-                    _refuse(place, "a `try` has two branches")
+                    refuse(place, "a `try` has two branches")
                 return Try(name, bodies[0][1], bodies[1][1], *common)
             case "each":
-                return self.each(name, schema, bodies[0][1], engine, place, common)
+                return self.each(name, schema, bodies[0][1], engine, common)
             case "repeat":
                 return self.repeat(name, schema, bodies[0][1], engine, place, common)
             case _:
@@ -163,7 +171,7 @@ class _Reader(Struct):
         try:
             return resolved(schema, self.document)
         except ValueError as error:
-            _refuse(place, str(error))
+            refuse(place, str(error))
 
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
@@ -172,101 +180,71 @@ class _Reader(Struct):
         if kind in {"when", "try", "else"}:
             listed = schema.get("anyOf")
             if not isinstance(listed, list):
-                _refuse(place, "its branches stand in `anyOf`")
+                refuse(place, "its branches stand in `anyOf`")
             number = 0
             for index, written in enumerate(listed):
                 if not isinstance(written, dict) or written.get("type") != "null":
-                    yield self.part(written, kind, f"{place}/anyOf/{index}", None if kind == "else" else number)
+                    yield self.branch(written, kind, f"{place}/anyOf/{index}", number)
                     number += 1
         elif kind == "do":
             yield self.part(schema, kind, place)
         else:
             yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=_object(schema.get(kind)))
 
+    def branch(self, written: Json, kind: str, place: str, number: int) -> _Part:
+        """Return one of several bodies, of which a run records by `branch` which one it was."""
+        part = self.part(written, kind, place, None if kind == "else" else number)
+        engine_of(kind, "branch", {kind: part.engine}, place)
+        said = part.properties.get("branch")
+        if kind != "else" and not (isinstance(said, dict) and is_branch(said.get("const"), number)):
+            where = f"{place}/properties/branch" if "branch" in part.properties else place
+            refuse(where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is')
+        return part
+
     def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _Part:
         schema = self.resolved(written, place)
         properties = schema.get("properties", {})
         if not isinstance(properties, dict):
-            _refuse(f"{place}/properties", "it is an object of contexts")
+            refuse(f"{place}/properties", "it is an object of contexts")
+        for name in properties:
+            if not is_context(name) and (branch is None or name != "branch"):
+                refuse(place + pointer(("properties", name)), _NO_CONTEXT)
+        if not isinstance(schema.get(kind, {}), dict):
+            refuse(f"{place}/{kind}", "an engine property is an object")
         around = {word: each for word, each in schema.items() if word != kind}
         if kind == "do":
-            around = {word: each for word, each in around.items() if word in _OWN["do"]}
+            around = {word: each for word, each in around.items() if word in OWN["do"]}
         contexts = dict.fromkeys(filter(is_context, properties))
         frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _Part(_object(schema.get(kind)), properties, f"{place}/properties", frame)
 
-    def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: _Common) -> Each:
-        item, source = engine.get("item"), engine.get("in")
-        if not isinstance(item, str) or source is None:
-            _refuse(f"{place}/each", "it says the name of an element (`item`) and the list (`in`)")
+    def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, common: Common) -> Each:
         most = schema.get("maxItems")
-        return Each(name, item, _source(source), body, most if is_count(most) else ELEMENTS, *common, _least(schema))
+        source = source_of(engine["in"])
+        return Each(name, str(engine["item"]), source, body, most if is_count(most) else ELEMENTS, *common, least_of(schema))
 
-    def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: _Common) -> Repeat:
+    def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: Common) -> Repeat:
         source = engine.get("in")
         most, keep, hands, until = schema.get("maxItems"), engine.get("keep"), engine.get("hands"), engine.get("until")
         return Repeat(
             name,
             body,
-            _condition(until, place) if isinstance(until, dict) else None,
+            condition_of(until, place) if isinstance(until, dict) else None,
             _text(engine.get("item")),
-            None if source is None else _source(source),
+            None if source is None else source_of(source),
             most if is_count(most) else ELEMENTS if source is not None else ROUNDS,
             keep if is_count(keep) else None,
             tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
             None,
             *common,
-            _least(schema),
+            least_of(schema),
         )
 
-    def else_(self, name: str, bodies: list[_Bodies], place: str, about: JsonObject | None, definition: str | None) -> Else:
-        for engine, body in bodies:
-            if isinstance(of := engine.get("of"), str):
-                return Else(name, of, body, about, definition)
-        _refuse(place, "it says of which `repeat` it is the `else`")
-
-
-_Bodies: TypeAlias = tuple[JsonObject, Body]
-_Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
-"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
-_OWN: dict[str, frozenset[str]] = {
-    "do": frozenset({"type", "properties", "required"}),
-    "each": frozenset({"type", "items", "minItems", "maxItems"}),
-    "repeat": frozenset({"type", "items", "minItems", "maxItems"}),
-}
-"""The keywords of a block's schema that its parts say; of the others `anyOf`."""
-
-
-def _about(kind: str, schema: JsonObject) -> JsonObject | None:
-    """Return what the schema of a block says beside its parts."""
-    own = _OWN.get(kind, {"anyOf"})
-    return {word: each for word, each in schema.items() if word != kind and word not in own} or None
-
-
-def _least(schema: JsonObject) -> int | None:
-    least = schema.get("minItems")
-    return least if is_count(least) else None
-
-
-def _branch(engine: JsonObject, body: Body, place: str) -> Branch:
-    return Branch(_condition(engine, place) if "path" in engine or "anyOf" in engine else None, body)
-
-
-def _condition(written: JsonObject, place: str) -> Condition:
-    listed = written.get("anyOf")
-    tests = listed if isinstance(listed, list) else [written]
-    found = [
-        (Read.parse(path), test.get("schema", True))
-        for test in tests
-        if isinstance(test, dict) and isinstance(path := test.get("path"), str)
-    ]
-    if len(found) < len(tests) or not found:
-        _refuse(place, "a condition says a `path` and a `schema`")
-    return Condition(tuple(found))
-
-
-def _source(written: Json) -> Value:
-    return Constant(written) if isinstance(written, int | list) else value_of(written)
+    def else_(self, name: str, bodies: list[Bodies], place: str, about: JsonObject | None, definition: str | None) -> Else:
+        if len(bodies) != 1:
+            refuse(f"{place}/anyOf", "an `else` has one branch beside `null`")
+        [(engine, body)] = bodies
+        return Else(name, str(engine["of"]), body, about, definition)
 
 
 def _text(value: Json) -> str | None:

@@ -105,6 +105,25 @@ def value_of(written: Json) -> Value:
             return Constant(written)
 
 
+def is_value(written: Json) -> bool:
+    """Tell whether `value_of` reads nothing but paths and constants that are written as such."""
+    waiting = [written]
+    while waiting:
+        match waiting.pop():
+            case str() as path:
+                if not path:
+                    return False
+            case {"const": _, **others} | {"path": str(), "optional": bool(), **others} if not others:
+                pass
+            case dict() as members:
+                waiting.extend(members.values())
+            case list() as items:
+                waiting.extend(items)
+            case _:
+                return False
+    return True
+
+
 def written_value(value: Value) -> Json:
     """Return a value as it is written; `value_of` reads it back."""
     match value:

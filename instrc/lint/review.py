@@ -43,7 +43,7 @@ def review(
     if vibe.pointer:
         report.problems.extend(_unknown_parts(vibe, allowed))
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
-    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
+    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)] or [*_unreadable(vibe, registry)]
     report.problems.extend(unsound)
     if suspicions and not unsound:
         from instrc.lint.words import suspicious_words  # programs that use a vibe do without it
@@ -55,6 +55,15 @@ def review(
     from instrc.lint.coherence import incoherences  # most vibes do without it
 
     incoherences(vibe, registry, report)
+
+
+def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
+    """Yield what keeps a process from being read."""
+    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
+    if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
+        from instrc.lint.process_form import unreadable  # most vibes are no processes
+
+        yield from unreadable(vibe, registry)
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:

@@ -47,10 +47,13 @@ def blocks() -> dict[str, Any]:
     sends = {
         "anyOf": [
             {
-                **chunk(serverContext3=chunk(step9_send=step(["person"], activity="Send_Activity"))),
+                **chunk(branch={"const": 0}, serverContext3=chunk(step9_send=step(["person"], activity="Send_Activity"))),
                 "try": {"value": "step9_send"},
             },
-            {**chunk(serverContext4=chunk(step10_note=step(["person", "error"]))), "try": {"value": "step10_note"}},
+            {
+                **chunk(branch={"const": 1}, serverContext4=chunk(step10_note=step(["person", "error"]))),
+                "try": {"value": "step10_note"},
+            },
         ],
         "try": {"key": "step11_try", "within": "PT30S"},
     }
@@ -63,10 +66,13 @@ def blocks() -> dict[str, Any]:
     when = {
         "anyOf": [
             {
-                **chunk(eachContext1=each),
+                **chunk(branch={"const": 0}, eachContext1=each),
                 "when": {"path": "step8_confirm.decision", "schema": {"const": "Approve"}, "value": "step12_each"},
             },
-            {**chunk(llmContext4=chunk(step13_thank=step(["step8_confirm.comment"]))), "when": {"value": "step13_thank"}},
+            {
+                **chunk(branch={"const": 1}, llmContext4=chunk(step13_thank=step(["step8_confirm.comment"]))),
+                "when": {"value": "step13_thank"},
+            },
         ],
         "when": {"key": "step14_when"},
     }

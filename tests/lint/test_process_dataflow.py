@@ -60,12 +60,21 @@ def process(**reads: str) -> Any:
         repeatContext1={"type": "array", "items": chunk(llmContext3=chunk(step3_ask=ITEM)), "repeat": {"until": until}},
         tryContext1={
             "anyOf": [
-                {**chunk(serverContext1=chunk(step5_send=step("after", activity="Send_Activity"))), "try": {}},
-                {**chunk(llmContext4=chunk(step6_say=step("error"))), "try": {}},
+                {
+                    **chunk(branch={"const": 0}, serverContext1=chunk(step5_send=step("after", activity="Send_Activity"))),
+                    "try": {},
+                },
+                {**chunk(branch={"const": 1}, llmContext4=chunk(step6_say=step("error"))), "try": {}},
             ],
             "try": {},
         },
-        whenContext1={"anyOf": [{**chunk(llmContext5=chunk(step7_end=ITEM)), "when": condition}, {"type": "null"}], "when": {}},
+        whenContext1={
+            "anyOf": [
+                {**chunk(branch={"const": 0}, llmContext5=chunk(step7_end=ITEM)), "when": condition},
+                {"type": "null"},
+            ],
+            "when": {},
+        },
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from inspect import isawaitable
 from time import time
 
+from instrc.durations import seconds
 from instrc.runtime.drive import Cancellable
-from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result, TimerCommand, UserCommand
 from instrc.runtime.questions import People

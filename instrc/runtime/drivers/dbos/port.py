@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
 from typing import TypeAlias
 
+from instrc.durations import seconds
 from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.dbos.journal import Entry, Journal
 from instrc.runtime.drivers.memory import MemoryPort
 from instrc.runtime.drivers.recording import as_recorded
-from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
 from instrc.runtime.questions import People

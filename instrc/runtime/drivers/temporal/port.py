@@ -10,12 +10,12 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
 
+from instrc.durations import seconds
 from instrc.limits.runs import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.documents import Came, Carried, Child, Continued, Effect, Ended, Launched
 from instrc.runtime.drivers.temporal.telling import tell
-from instrc.runtime.durations import seconds
 from instrc.runtime.effects import child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Command, FireCommand, ModelCommand, Result
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from instrc.durations import seconds
 from instrc.ir.reads import Read
 from instrc.ir.steps import Step
 from instrc.jsonvalue import Json, as_integer, as_text
-from instrc.runtime.durations import seconds
 from instrc.runtime.interpreter.commands import Command, Failure, ModelCommand
 from instrc.runtime.interpreter.documents import Asking, Entry
 from instrc.runtime.interpreter.v1 import blocks, tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_DURATION = re.compile(
+_DURATION = (  # compiled when it is needed
     r"P(?=[\dT])(?:(\d+(?:[.,]\d+)?)Y)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?"
     r"(?:T(?=\d)(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?"
 )
@@ -16,8 +16,17 @@ _SECONDS = (365 * 86400, 30 * 86400, 7 * 86400, 86400, 3600, 60, 1)
 @lru_cache(maxsize=256)
 def seconds(text: str) -> float:
     """Return how many seconds a span is; `ValueError` if it is none."""
-    match = _DURATION.fullmatch(text) if len(text) < 100 else None
+    match = re.fullmatch(_DURATION, text) if len(text) < 100 else None
     if match is None:
         message = f"`{text[:100]}` is no span of time as ISO 8601 writes it"
         raise ValueError(message)
     return sum(float(number.replace(",", ".")) * unit for number, unit in zip(match.groups(), _SECONDS, strict=True) if number)
+
+
+def is_duration(text: str) -> bool:
+    """Tell whether a text is a span of time that an engine can wait for."""
+    try:
+        seconds(text)
+    except ValueError:
+        return False
+    return True

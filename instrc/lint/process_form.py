@@ -1,0 +1,66 @@
+"""Tell why a vibe that is to be a process cannot be read as one, and show the place in its file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json, at, pointer, tokens
+from instrc.problems.launches import UnreadableProcess
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
+
+REFERENCES = 100
+"""How many references are followed from one place."""
+
+
+def unreadable(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
+    """Return what keeps a process from being read; nothing if it is none, or if it is only sound when composed."""
+    try:
+        Process.find(vibe.schema)
+    except CompileError as error:
+        refused = error.problems
+    else:
+        return ()
+    from instrc.flattening.flatten import flatten  # only where one is refused
+
+    try:
+        flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
+    except CompileError:  # what it refers to is told by itself
+        return ()
+    try:
+        Process.find(flat)
+    except CompileError:
+        return tuple(
+            replace(problem, at=vibe.span(_written(vibe.schema, problem.pointer)))
+            for problem in refused
+            if isinstance(problem, UnreadableProcess)
+        )
+    return ()
+
+
+def _written(document: Json, place: str) -> str:
+    """Return where that stands to which a pointer through the names of contexts leads, or the nearest around it."""
+    found: list[str] = []
+    try:
+        for token in tokens(place):
+            found = _followed(document, found, token)
+            at(document, pointer([*found, token]))
+            found.append(token)
+        return pointer(_followed(document, found, None))
+    except (LookupError, ValueError):
+        return pointer(found)
+
+
+def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
+    """Follow references within the document from a place until something has a member."""
+    for _ in range(REFERENCES):
+        node = at(document, pointer(found))
+        reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            break
+        at(document, reference[1:])
+        found = tokens(reference[1:])
+    return found

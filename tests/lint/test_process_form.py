@@ -1,0 +1,159 @@
+"""A process written by hand that does not have the form of one: one problem that shows the place, whoever reads it."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.ir.process import Process
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import at, pointer, tokens
+from instrc.problems.problem import CompileError
+
+OK = {"type": "object", "properties": {"ok": {"type": "boolean"}, "list": {"type": "array"}}}
+HOLDS = {"path": "ask.ok", "schema": {"const": True}}
+
+
+def chunk(**steps: Any) -> Any:
+    return {"type": "object", "properties": steps, "required": list(steps)}
+
+
+def sound() -> Any:
+    """Return a process with all blocks, one of them among the definitions."""
+    repeat = {"type": "array", "items": chunk(userContext1=chunk(ask=OK)), "maxItems": 4}
+    branch: list[Any] = [{"const": 0}, {"const": 1}]
+    document = chunk(
+        llmContext1=chunk(find=OK),
+        eachContext1={"$ref": "#/$defs/EACH_1"},
+        repeatContext1={**repeat, "repeat": {"until": HOLDS, "keep": 2, "hands": ["ask"], "value": "ask", "key": "asked"}},
+        elseContext1={"anyOf": [{**chunk(llmContext3=chunk(last=OK)), "else": {"of": "repeatContext1"}}, {"type": "null"}]},
+        repeatContext2={**repeat, "repeat": {"item": "one", "in": {"const": [1, 2]}}},
+        whenContext1={
+            "anyOf": [
+                {**chunk(branch=branch[0], llmContext4=chunk(yes=OK)), "when": {"path": "find.ok", "schema": {"const": True}}},
+                {**chunk(branch=branch[1], llmContext5=chunk(no=OK)), "when": {"value": {"said": "no", "why": {"const": 1}}}},
+            ],
+            "when": {"key": "found", "within": "P1W", "delay": "PT0.5S"},
+        },
+        tryContext1={
+            "anyOf": [
+                {
+                    **chunk(branch=branch[0], serverContext1=chunk(send={"activity": "Send_Activity", "within": "PT9S"})),
+                    "try": {},
+                },
+                {**chunk(branch=branch[1]), "try": {"value": ["find", {"path": "found", "optional": True}]}},
+            ],
+            "try": {},
+        },
+        doContext1={**chunk(llmContext6=chunk(end=OK)), "do": {"value": "end", "key": "done"}},
+    )
+    each = {"item": "it", "in": "find.list", "value": "write"}
+    defs = {"EACH_1": {"type": "array", "items": chunk(llmContext2=chunk(write=OK)), "each": each}}
+    return {**document, "value": "done", "$defs": defs}
+
+
+def changed(place: str, value: Any) -> Any:
+    """Return the process with another value at a place; `...` takes it away."""
+    document = copy.deepcopy(sound())
+    *around, last = tokens(place)
+    outer: Any = at(document, pointer(around))
+    key = int(last) if isinstance(outer, list) else last
+    if value is ...:
+        del outer[key]
+    else:
+        outer[key] = value
+    return document
+
+
+EACH, REPEAT, LIST = "/$defs/EACH_1", "/properties/repeatContext1", "/properties/repeatContext2"
+WHEN, TRY, ELSE = "/properties/whenContext1", "/properties/tryContext1", "/properties/elseContext1"
+SEND = f"{TRY}/anyOf/0/properties/serverContext1/properties/send"
+WRONG = [
+    ("/value", 3, "/value"),
+    (f"{EACH}/each", ..., EACH),
+    (f"{EACH}/each/in", ..., f"{EACH}/each"),
+    (f"{EACH}/each/item", ..., f"{EACH}/each"),
+    (f"{EACH}/each/item", 3, f"{EACH}/each/item"),
+    (f"{EACH}/each/in", True, f"{EACH}/each/in"),
+    (f"{EACH}/each/in", -1, f"{EACH}/each/in"),
+    (f"{EACH}/each/in", {"const": "abc"}, f"{EACH}/each/in"),
+    (f"{EACH}/each/value", 3, f"{EACH}/each/value"),
+    (f"{EACH}/each/key", "", f"{EACH}/each/key"),
+    (f"{EACH}/each/until", HOLDS, f"{EACH}/each/until"),
+    (f"{EACH}/items/properties/write", OK, f"{EACH}/items/properties/write"),
+    (f"{REPEAT}/repeat", [], f"{REPEAT}/repeat"),
+    (f"{REPEAT}/repeat/until", ..., f"{REPEAT}/repeat"),
+    (f"{REPEAT}/repeat/until", True, f"{REPEAT}/repeat/until"),
+    (f"{REPEAT}/repeat/until/path", ..., f"{REPEAT}/repeat/until"),
+    (f"{REPEAT}/repeat/until/schema", ..., f"{REPEAT}/repeat/until"),
+    (f"{REPEAT}/repeat/until/is", True, f"{REPEAT}/repeat/until/is"),
+    (f"{REPEAT}/repeat/until", {"anyOf": [HOLDS, {"path": "ask.ok"}]}, f"{REPEAT}/repeat/until/anyOf/1"),
+    (f"{REPEAT}/repeat/keep", 0, f"{REPEAT}/repeat/keep"),
+    (f"{REPEAT}/repeat/hands", "ask", f"{REPEAT}/repeat/hands"),
+    (f"{REPEAT}/repeat/item", "one", f"{REPEAT}/repeat"),
+    (f"{LIST}/repeat/in", ..., f"{LIST}/repeat"),
+    (f"{ELSE}/anyOf/0/else/of", "repeatContext9", ELSE),
+    (f"{ELSE}/anyOf/0/else", ..., f"{ELSE}/anyOf/0"),
+    (f"{WHEN}/when", ..., WHEN),
+    (f"{WHEN}/when/within", "soon", f"{WHEN}/when/within"),
+    (f"{WHEN}/when/delay", 30, f"{WHEN}/when/delay"),
+    (f"{WHEN}/when/wihtin", "PT9S", f"{WHEN}/when/wihtin"),
+    (f"{WHEN}/anyOf/0/when", ..., f"{WHEN}/anyOf/0"),
+    (f"{WHEN}/anyOf/0/when/path", ..., f"{WHEN}/anyOf/0/when"),
+    (f"{WHEN}/anyOf/0/when/path", 3, f"{WHEN}/anyOf/0/when/path"),
+    (f"{WHEN}/anyOf/0/properties/branch", ..., f"{WHEN}/anyOf/0"),
+    (f"{WHEN}/anyOf/1/properties/branch/const", 7, f"{WHEN}/anyOf/1/properties/branch"),
+    (f"{TRY}/anyOf/0/try", {"path": "find.ok"}, f"{TRY}/anyOf/0/try/path"),
+    (f"{TRY}/anyOf/1", ..., TRY),
+    (f"{SEND}/within", "soon", f"{SEND}/within"),
+    ("/properties/doContext1/do", ..., "/properties/doContext1"),
+    ("/properties/doContext1/do/value", {"x": None}, "/properties/doContext1/do/value"),
+]
+
+
+def check(document: Any, folder: Path) -> list[Any]:
+    file = folder / "it.vibe.json"
+    file.write_text(dumps(document), encoding="utf-8")
+    return list(instrc.check(file))
+
+
+def test_a_process_in_good_form_is_sound(tmp_path: Path) -> None:
+    assert check(sound(), tmp_path) == []
+
+
+@pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
+def test_a_slip_in_the_form_is_one_problem_at_its_place(place: str, value: Any, shown: str, tmp_path: Path) -> None:
+    document = changed(place, value)
+    [found] = check(document, tmp_path)
+    assert found.name == "unreadable-process"
+    assert found.at is not None
+    assert loads(found.at.text) == at(document, shown)
+    with pytest.raises(CompileError) as raised:
+        Process.from_json(document)
+    assert [problem.name for problem in raised.value.problems] == ["unreadable-process"]
+
+
+def test_whoever_reads_it_says_so(tmp_path: Path) -> None:
+    document = changed(f"{REPEAT}/repeat/until", ...)
+    (tmp_path / "slip.vibe.json").write_text(dumps(document), encoding="utf-8")
+    program = tmp_path / "it.aug"
+    program.write_text("LaunchProcess(aug:slip)", encoding="utf-8")
+    readers = (
+        lambda: instrc.compile(program, roots=[tmp_path]),
+        lambda: instrc.lower(document, target="openai"),
+        lambda: instrc.run(document, "hi", model="sample"),
+    )
+    for reader in readers:
+        with pytest.raises(CompileError) as raised:
+            reader()
+        assert [problem.name for problem in raised.value.problems] == ["unreadable-process"]
+
+
+def test_a_process_that_is_only_sound_when_composed_is_left_alone(tmp_path: Path) -> None:
+    body = chunk(llmContext1=chunk(write=OK))
+    (tmp_path / "each.vibe.json").write_text(dumps({"type": "array", "items": body, "each": {"item": "a", "in": "prompt"}}))
+    assert check(chunk(eachContext1={"$ref": "aug:each"}), tmp_path) == []
