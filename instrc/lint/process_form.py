@@ -9,6 +9,7 @@ from instrc.jsonvalue import Json, at, pointer, tokens
 from instrc.problems.launches import UnreadableProcess
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.schema.walk import walk
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
@@ -18,27 +19,30 @@ REFERENCES = 100
 
 def unreadable(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     """Return what keeps a process from being read; nothing if it is none, or if it is only sound when composed."""
-    try:
-        Process.find(vibe.schema)
-    except CompileError as error:
-        refused = error.problems
-    else:
+    refused = _refusals(vibe.schema)
+    if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()
-    from instrc.flattening.flatten import flatten  # only where one is refused
+    from instrc.flattening.flatten import flatten  # only where one is refused, or written in several files
 
     try:
         flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
     except CompileError:  # what it refers to is told by itself
         return ()
+    found = _refusals(flat)
+    return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
+
+
+def _refusals(schema: Json) -> list[UnreadableProcess]:
     try:
-        Process.find(flat)
-    except CompileError:
-        return tuple(
-            replace(problem, at=vibe.span(_written(vibe.schema, problem.pointer)))
-            for problem in refused
-            if isinstance(problem, UnreadableProcess)
-        )
-    return ()
+        Process.find(schema)
+    except CompileError as error:
+        return [problem for problem in error.problems if isinstance(problem, UnreadableProcess)]
+    return []
+
+
+def _leads_out(node: Json) -> bool:
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    return isinstance(reference, str) and not reference.startswith("#")
 
 
 def _written(document: Json, place: str) -> str:

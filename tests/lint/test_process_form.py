@@ -153,7 +153,12 @@ def test_whoever_reads_it_says_so(tmp_path: Path) -> None:
         assert [problem.name for problem in raised.value.problems] == ["unreadable-process"]
 
 
-def test_a_process_that_is_only_sound_when_composed_is_left_alone(tmp_path: Path) -> None:
-    body = chunk(llmContext1=chunk(write=OK))
-    (tmp_path / "each.vibe.json").write_text(dumps({"type": "array", "items": body, "each": {"item": "a", "in": "prompt"}}))
-    assert check(chunk(eachContext1={"$ref": "aug:each"}), tmp_path) == []
+def test_a_process_that_refers_to_its_blocks_is_judged_as_composed(tmp_path: Path) -> None:
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    each = {"type": "array", "items": chunk(llmContext1=chunk(write=OK)), "each": {"item": "a", "in": "prompt"}}
+    (folder / "each.vibe.json").write_text(dumps(each), encoding="utf-8")
+    assert check(chunk(eachContext1={"$ref": "aug:each"}), folder) == []
+    del each["each"]
+    (folder / "each.vibe.json").write_text(dumps(each), encoding="utf-8")
+    assert [problem.name for problem in check(chunk(eachContext1={"$ref": "aug:each"}), folder)] == ["unreadable-process"]

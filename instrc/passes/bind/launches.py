@@ -115,7 +115,8 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         entry = ev.instructions.entry(target)
     except CompileError as error:
         for problem in error.problems:
-            ev.report.add(problem)
+            if not isinstance(problem, problems.launches.UnreadableProcess):  # told where the vibe is reviewed, with its place
+                ev.report.add(problem)
         return None
     if entry is None:
         ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=target.name))
