@@ -218,7 +218,8 @@ def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: P
 @pytest.mark.parametrize("name", ["prompt", "other"])
 def test_what_nobody_gave_before_is_not_claimed_to_be_there(instrc: Instrc, folder: Path, name: str) -> None:
     asked = {"properties": {"step1_a": {"type": "object"}}}
-    when = {"anyOf": [{"properties": {}, "when": {"path": f"{name}.x", "schema": {"const": 1}}}], "when": {}}
+    branch = {"properties": {"branch": {"const": 0}}, "when": {"path": f"{name}.x", "schema": {"const": 1}}}
+    when = {"anyOf": [branch], "when": {}}
     for file, contexts in (("old", {"llmContext1": asked}), ("new", {"llmContext1": asked, "whenContext1": when})):
         (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": contexts}))
     assert f"who starts the process: unknown: it reads `{name}`" in instrc("diff", "old.json", "new.json").out
