@@ -40,6 +40,7 @@ ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
         ("«process»(LLM_Context(Draft), LLM_Context(Act))", "unknown-name"),
         ("const all = «Workflow»(LLM_Context(Draft) @ { title: 'All' }); all", "unknown-name"),
         ('Process(LLM_Context(Draft) @ { additionalProperties: false, required: [«"zz"»] })', "missing-from-properties"),
+        ('«Process(LLM_Context(Draft))» @ { required: ["zz"] }', "misplaced-annotation"),
         ('Process(LLM_Context({ a: Draft }) @ { required: ["a", «"b"»] })', "missing-from-properties"),
         ("Draft @ { properties: { text: «{ enum: [] }» } }", "impossible-schema"),
         ('Draft @ { properties: { text: { «pattern»: "^a$", minLength: 3 } } }', "impossible-schema"),

@@ -13,6 +13,7 @@ from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.literals import refuse_annotations
 from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
 from instrc.passes.bind.regions import PROGRAM
@@ -31,6 +32,7 @@ def process(
     if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
+    refuse_annotations(ev, span, context)
     contexts: list[Context] = []
     keys = Keys.within(context.keys)
     later = _keys_of(ev, written, context.scope)
