@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from instrc.ir.reads import is_value
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.foreign import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
@@ -130,9 +131,15 @@ def _is_paths(value: Json) -> bool:
 
 
 def _is_arguments(value: Json) -> bool:
-    """Tell whether a value is a path, a constant, or a list or an object of these."""
-    values = value if value.__class__ is list else value.values() if value.__class__ is dict and "const" not in value else [value]
-    return all((item.__class__ is str and item) or (item.__class__ is dict and item.keys() == {"const"}) for item in values)
+    """Tell whether a value is a path, a constant, or a list or an object of these; a path may be optional."""
+    if value.__class__ is dict and not value.keys() & {"const", "path"}:
+        return all(map(_is_argument, value.values()))
+    return all(map(_is_argument, value)) if value.__class__ is list else _is_argument(value)
+
+
+def _is_argument(value: Json) -> bool:
+    """Tell whether a value is one path or one constant."""
+    return is_value(value) and (value.__class__ is str or (value.__class__ is dict and bool(value.keys() & {"const", "path"})))
 
 
 _ENGINE = {

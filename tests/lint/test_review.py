@@ -338,6 +338,12 @@ def test_engine_properties_have_a_form(check: Check, wrong: dict[str, Any]) -> N
     assert names(check(chunks(llmContext1={"a": step("x", **wrong)}))) == ["invalid-schema"]
 
 
+@pytest.mark.parametrize("argument", ["step1_a", {"path": "step1_a", "optional": True}, {"const": None}])
+def test_arguments_are_paths_optional_paths_and_constants(check: Check, argument: Any) -> None:
+    for arguments in (argument, [argument], {"name": argument}, {"path": argument}):
+        assert check(chunks(llmContext1={"step1_a": step("x"), "step2_b": step("y", arguments=arguments)})) == []
+
+
 # References
 
 
