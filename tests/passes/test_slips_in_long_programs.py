@@ -101,10 +101,10 @@ def test_one_slip_is_one_problem(right: str, slip: str, name: str, at: str) -> N
 
 def test_a_misspelt_definition_shows_who_reads_it() -> None:
     with pytest.raises(instrc.CompileError) as raised:
-        instrc.artefacts("const poeple = Check(prompt); const a = Draft(people); Draft(a, people)", vibes=VIBES)
+        instrc.artefacts("const poeple = Check(prompt); const a = Draft(people); Draft(people, a)", vibes=VIBES)
     [problem] = raised.value.problems
     assert problem.message == "nothing reads `poeple`, but 2 places read `people`, which is not defined"
-    assert [label.span.start for label in problem.labels] == [46, 64]
+    assert [label.span.start for label in problem.labels] == [46, 61]
     [fix] = problem.fixes
     assert fix.edits[0].text == "people"
 

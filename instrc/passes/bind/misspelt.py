@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from instrc.passes.bind.scopes import ProgramNames
 from instrc.problems.bindings import MisspeltDefinition
@@ -14,7 +15,7 @@ from instrc.source import Span
 
 
 def tell_at_definitions(report: Report, names: ProgramNames) -> None:
-    """Put one problem at a definition in place of those at all that reads it, where nothing reads it as it is written."""
+    """Put one problem at a definition in place of one at each of its reads, where nothing reads it as it is written."""
     reads: dict[str, list[UnknownName | UnknownMember]] = {}
     for problem in report.problems:
         if isinstance(problem, UnknownName | UnknownMember) and problem.at and problem.at.source is names.program.source:
@@ -22,7 +23,7 @@ def tell_at_definitions(report: Report, names: ProgramNames) -> None:
     replaced: set[int] = set()
     found: list[Problem] = []
     for word, group in reads.items():
-        places = tuple(dict.fromkeys(problem.at for problem in group if problem.at))
+        places = tuple(sorted({problem.at for problem in group if problem.at}, key=attrgetter("start")))
         offered = {problem.nearest[0] for problem in group if problem.nearest}
         if len(places) < 2 or len(offered) != 1:
             continue
