@@ -26,18 +26,18 @@ def comparable(left: Json, right: Json) -> bool:
     That what stands below a root is narrower in the one may be taken for granted while just that is being shown of its root:
     values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema around.
     """
-    found_left, found_right = _Found(left), _Found(right)
-    references = found_left.references | found_right.references
+    of_left, of_right = _References(left), _References(right)
+    references = of_left.references | of_right.references
     if not all(each.startswith(_INTO_DEFINITIONS) or each == _ROOT for each in references):
         return False
-    if _ROOT in references and (found_left.turned or found_right.turned):
+    if _ROOT in references and (of_left.turned or of_right.turned):
         return False
     defined = any(each != _ROOT for each in references)
     return not defined or equal(mapping(left).get("$defs", {}), mapping(right).get("$defs", {}))
 
 
-class _Found:
-    """What is found in a schema of that."""
+class _References:
+    """Where the references of a schema lead, and whether it has a keyword that turns a narrower part into a wider whole."""
 
     def __init__(self, schema: Json) -> None:
         self.references: set[str] = set()
