@@ -7,7 +7,7 @@ case; its blocks are JSON, told apart by the word behind `json`:
   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation; an answer
   with violations needs this block.
 * `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
-  `{"fail": "why"}` makes an activity fail), with `input` for the request.
+  `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass), with `input` for the request.
   Expected are `value`, `output`, or `error`, of which the members that are written count.
 
 `export=NAME` behind it chooses one of several exports.
@@ -31,6 +31,7 @@ from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.plan import plan_of
+from instrc.runtime.simulated_time import OpenCommands
 from instrc.schema.validation import validate
 
 ENDING = ".cases.md"
@@ -129,6 +130,10 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
         _refuse(
             f"the answer is wrong: {wrong[0]}; if that is right, write a block `json problems`, and let `--update` fill it in"
         )
+    failure = actual.get("error")
+    if isinstance(failure, dict) and case.block("error") is None:
+        why = f"{failure['message']} ({failure['kind']})"
+        _refuse(f"the run failed: {why}; if that is right, write a block `json error`, and let `--update` fill it in")
     return list(_differences(expected, actual))
 
 
@@ -192,15 +197,15 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
     plan = plan_of(artefact.documents[artefact.kind])
     state = begin(plan, inputs)
-    script = _Script(answers)
-    waiting = list(issue(plan, state))
+    script, waiting = _Script(answers), OpenCommands()
+    waiting.add(issue(plan, state))
     for _ in range(TESTED_COMMANDS):
-        if not waiting or state["outcome"] is not None:
+        command = waiting.next()
+        if command is None or state["outcome"] is not None:
             break
-        command = waiting.pop(0)
         if command["kind"] != "fire":
             apply(plan, state, command["id"], script.result(command))
-        waiting.extend(issue(plan, state))
+        waiting.add(issue(plan, state))
     outcome = state["outcome"]
     if outcome is None:
         _refuse("the run does not end")

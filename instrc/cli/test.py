@@ -52,7 +52,8 @@ def command(
 
     Of an `answer` (`answer openai`: as that provider returns it) `output`, `thoughts`, `metrics`, `problems` are expected;
     of a whole run, given by `answers` (by step or activity, lists in order) and `input`: `value`, `output`, `error`.
-    `{"fail": "why"}` makes an activity fail; `export=NAME` after the word of a block chooses one of several exports.
+    `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass.
+    `export=NAME` after the word of a block chooses one of several exports.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     from instrc.testing import read_cases  # the help of all commands does without it
 

@@ -224,3 +224,47 @@ def test_a_block_of_another_language_is_no_part_of_a_case(instrc: Instrc, tmp_pa
     case = '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json thoughts\n{}\n```\n'
     (tmp_path / "mail.cases.md").write_text(f"## One\n\n{note}{case}")
     assert instrc("test", str(tmp_path)).code == 0
+
+
+TIMED = """
+const asked = repeat { const poll = prompt | @{
+  title: "Poll_Activity", properties: { output: { type: "object", properties: { ready: { type: "boolean" } } } },
+} @ { delay: "PT1H" }; poll } until poll.ready max 5;
+(try { asked | @{ title: "Approve_User", type: "object" } @ { within: "P2D" } } else { error.kind }) @ { within: "P3D" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ('{ "ok": true }', '{\n  "ok": true\n}'),
+        ('{ "fail": { "kind": "timeout" } }', '"timeout"'),
+        ('{ "fail": "ill" }', '"failed"'),
+    ],
+)
+def test_deadlines_pass_only_for_whom_the_case_says_so(instrc: Instrc, folder: Path, answer: str, value: str) -> None:
+    (folder / "timed.aug").write_text(TIMED)
+    answers = f'{{ "poll": [{{ "ready": false }}, {{ "ready": true }}], "approve": {answer} }}'
+    (folder / "timed.cases.md").write_text(f"## It\n\n```json answers\n{answers}\n```\n```json value\n{value}\n```\n")
+    done = instrc("test", "timed.aug")
+    assert (done.out, done.code) == ("", 0)
+
+
+def test_a_deadline_that_delays_use_up_passes(instrc: Instrc, folder: Path) -> None:
+    (folder / "timed.aug").write_text(TIMED.partition("(try")[0].replace("repeat", "try { (repeat") + "asked")
+    text = (folder / "timed.aug").read_text().replace("max 5;", 'max 5) @ { within: "PT90M" } } else { error.kind };')
+    (folder / "timed.aug").write_text(text)
+    answers = '{ "poll": { "ready": false } }'
+    (folder / "timed.cases.md").write_text(f'## It\n\n```json answers\n{answers}\n```\n```json value\n"timeout"\n```\n')
+    assert instrc("test", "timed.aug").out == ""
+
+
+def test_a_run_that_fails_unexpectedly_says_why(instrc: Instrc, folder: Path) -> None:
+    answers = '{ "draft": { "text": "Hi" }, "approve": { "decision": "Approve" }, "Send_Activity": { "fail": "no line" } }'
+    case = f'## It\n\n```json answers\n{answers}\n```\n```json value\n"sent"\n```\n'
+    (folder / "mail.cases.md").write_text(case)
+    done = instrc("test")
+    assert done.code == 1
+    assert "It: the run failed: no line (failed); if that is right, write a block `json error`" in done.out
+    (folder / "mail.cases.md").write_text(f"{case}```json error\n```\n")
+    assert '-"sent"' in instrc("test").out
