@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.collector import paused_collector
 from instrc.ir.artefact import Artefact
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import JsonObject
 from instrc.lint.programs import review_program, review_vibes
@@ -32,7 +32,13 @@ from instrc.vibes.vibe import Vibe
 
 
 def compile_source(
-    source: Source, registry: Registry, options: Options, report: Report, *, stem: str, launching: frozenset[str] = frozenset()
+    source: Source,
+    registry: Registry,
+    options: CompileOptions,
+    report: Report,
+    *,
+    stem: str,
+    launching: frozenset[str] = frozenset(),
 ) -> tuple[Artefact, ...]:
     """Return the artefacts of a program, one an export; `CompileError` if a stage fails.
 
@@ -43,7 +49,7 @@ def compile_source(
         return tuple(_emitted(plan, options) for plan in plans)
 
 
-def check_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> None:
+def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
     """Report what is wrong with a program; what it exports is emitted only where that could fail."""
     with paused_collector():
         for plan in _plans(source, registry, options, report, stem=stem):
@@ -51,14 +57,20 @@ def check_source(source: Source, registry: Registry, options: Options, report: R
                 _emitted(plan, options)
 
 
-def _emitted(plan: Plan, options: Options) -> Artefact:
+def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
     from instrc.emit.emit import emit  # few checks need it
 
     return emit(plan, batch=options.batch, hint=options.hint if options.hints else None)
 
 
 def _plans(
-    source: Source, registry: Registry, options: Options, report: Report, *, stem: str, launching: frozenset[str] = frozenset()
+    source: Source,
+    registry: Registry,
+    options: CompileOptions,
+    report: Report,
+    *,
+    stem: str,
+    launching: frozenset[str] = frozenset(),
 ) -> list[Plan]:
     """Return the plan of each export of a program."""
     program = parse(source, report)
@@ -81,7 +93,7 @@ def _plans(
 
 
 def _launched(
-    options: Options, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
+    options: CompileOptions, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
 ) -> JsonObject | None:
     """Return the entry of a program that is compiled by itself; `None` if it is no process, or launches itself."""
     if file.path in launching:
@@ -95,7 +107,7 @@ def _launched(
     return {key: value for key, value in entry.items() if key not in {"$schema", "title"}} if isinstance(entry, dict) else None
 
 
-def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
+def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file: its schema is the export."""
     from instrc.emit.vibes import emit_vibe  # programs do without it
 

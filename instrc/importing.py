@@ -247,7 +247,7 @@ def _checked(imported: Imported) -> Imported:
 def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
     """Return what the check says of a vibe, or what keeps it from being composed."""
     from instrc.compiler import compile_vibe
-    from instrc.ir.options import Options
+    from instrc.ir.options import CompileOptions
     from instrc.lint.review import review
     from instrc.vibes.vibe import Vibe
 
@@ -256,7 +256,7 @@ def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
     try:
         review(written, registry, found)
         if not found.failed:
-            compile_vibe(written, registry, Options(), found, stem=vibe.name)
+            compile_vibe(written, registry, CompileOptions(), found, stem=vibe.name)
     except CompileError as error:
         found.take(error)
     return next((problem for problem in found.ordered() if problem.severity == "error"), None)

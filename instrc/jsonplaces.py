@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from json import decoder
 
-from instrc.jsonreader import JsonText, Member, read
+from instrc.jsonreader import JsonText, ValueOffsets, read
 from instrc.jsonvalue import tokens
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -23,12 +23,12 @@ class JsonPlaces:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._members: dict[int, dict[str | int, Member]] = {}
+        self._members: dict[int, dict[str | int, ValueOffsets]] = {}
         """By the place where a container begins: its parts."""
         self._read: JsonText | None = None
         self._left = _TIMES * len(text)
 
-    def place(self, pointer: str) -> Member:
+    def place(self, pointer: str) -> ValueOffsets:
         """Return where a JSON Pointer leads to, or the innermost part on the way that exists.
 
         `JsonSyntaxError` if the text is not JSON.
@@ -40,13 +40,13 @@ class JsonPlaces:
                 self._read = read(self.text)
         return self._read.place(pointer)
 
-    def _found(self, pointer: str) -> Member:
+    def _found(self, pointer: str) -> ValueOffsets:
         start = self._skip(0)
         if -1 not in self._members:
             end = self._end(start)
             if self._skip(end) < len(self.text):
                 return read(self.text).place(pointer)  # which says that the text goes on
-            self._members[-1] = {"": Member(start, end, start, end)}
+            self._members[-1] = {"": ValueOffsets(start, end, start, end)}
         member = self._members[-1][""]
         for token in tokens(pointer):
             opening = self.text[member.start]
@@ -61,14 +61,14 @@ class JsonPlaces:
             member = found
         return member
 
-    def _parts(self, container: Member) -> dict[str | int, Member]:
+    def _parts(self, container: ValueOffsets) -> dict[str | int, ValueOffsets]:
         """Return the parts of a container; of a key that is written twice the last one counts."""
         text = self.text
         is_object = text[container.start] == "{"
         self._left -= container.end - container.start
         if self._left < 0:
             raise RecursionError
-        found: dict[str | int, Member] = {}
+        found: dict[str | int, ValueOffsets] = {}
         position = self._skip(container.start + 1)
         while text[position] not in "]}":
             key: str | int = len(found)
@@ -77,7 +77,7 @@ class JsonPlaces:
                 key, key_end = _READER.raw_decode(text, position)
                 position = self._skip(self._skip(key_end) + 1)  # behind the colon
             end = self._end(position)
-            found[key] = Member(key_start, key_end, position, end)
+            found[key] = ValueOffsets(key_start, key_end, position, end)
             position = self._skip(end)
             if text[position] == ",":
                 position = self._skip(position + 1)

@@ -33,7 +33,7 @@ class JsonSyntaxError(ValueError):
         self.reason = reason
 
 
-class Member(Struct, frozen=True):
+class ValueOffsets(Struct, frozen=True):
     """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
 
     key_start: int
@@ -46,12 +46,12 @@ class JsonText(Struct):
     """A JSON value with the places of its parts, and the keys that were written twice with their places."""
 
     value: Json
-    whole: Member
-    places: dict[tuple[int, str | int], Member]
+    whole: ValueOffsets
+    places: dict[tuple[int, str | int], ValueOffsets]
     """By the `id` of the container and the key or index in it, so that depth costs nothing."""
     repeated: list[tuple[str, int, int]] = field(default_factory=list)
 
-    def place(self, pointer: str) -> Member:
+    def place(self, pointer: str) -> ValueOffsets:
         """Return where a JSON Pointer leads to, or the innermost part on the way that exists."""
         value, member = self.value, self.whole
         for token in tokens(pointer):
@@ -146,7 +146,7 @@ class _Reader:
         self.space = re.compile(r"[ \t\n\r]*").match  # compiled when a text is read
         self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
         self.stack: list[_Open] = []
-        self.places: dict[tuple[int, str | int], Member] = {}
+        self.places: dict[tuple[int, str | int], ValueOffsets] = {}
         self.repeated: list[tuple[str, int, int]] = []
         self.replaced: list[Json] = []
         """Values of keys written again, kept alive because `places` goes by identity."""
@@ -170,19 +170,19 @@ class _Reader:
                 value, key, key_start, key_end, start = self.stack.pop()
             while True:  # a value is complete; so may be the containers around it
                 if not self.stack:
-                    return self._finish(value, Member(start, self.position, start, self.position))
-                self._attach(key, value, Member(key_start, key_end, start, self.position))
+                    return self._finish(value, ValueOffsets(start, self.position, start, self.position))
+                self._attach(key, value, ValueOffsets(key_start, key_end, start, self.position))
                 if self._more():
                     key, key_start, key_end = self._key()
                     break
                 value, key, key_start, key_end, start = self.stack.pop()
 
-    def _finish(self, value: Json, place: Member) -> JsonText:
+    def _finish(self, value: Json, place: ValueOffsets) -> JsonText:
         if self._skip() < len(self.text):
             raise JsonSyntaxError(self.position, "text goes on after the value")
         return JsonText(value, place, self.places, self.repeated)
 
-    def _attach(self, key: str | int, value: Json, place: Member) -> None:
+    def _attach(self, key: str | int, value: Json, place: ValueOffsets) -> None:
         container = self.stack[-1][0]
         self.places[id(container), key] = place
         if isinstance(container, dict):

@@ -24,7 +24,7 @@ from instrc.runtime.plan import plan_of
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One chunk of the model."""
 
     chunk: str
@@ -37,18 +37,20 @@ class Call:
     """What the engine keeps back of each step."""
 
 
-def calls_of(artefact: Artefact, given: str) -> tuple[Call, ...]:
+def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
     """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
     process, _ = process_of(artefact)
     document = artefact.documents[artefact.kind]
     reached = _rehearse(document, {"prompt": given, **_inputs(process)})
-    found: list[Call] = []
+    found: list[ModelCall] = []
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
             sent, schema = reached.get(context.name, (None, None))
             shown = schema if sent is not None else bare(context, context.steps, process.definitions, alone=False)
             steps = tuple(step.key for step in context.steps)
-            found.append(Call(context.name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps}))
+            found.append(
+                ModelCall(context.name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
+            )
     return tuple(found)
 
 

@@ -21,7 +21,7 @@ from instrc.vibes.context import ProjectContext
 
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
-    from instrc.ir.options import Options
+    from instrc.ir.options import CompileOptions
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
 
@@ -184,11 +184,11 @@ class Workspace:
     def _text(self, path: str) -> str | None:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
 
-    def _options(self, place: Path | None, overrides: OptionOverrides) -> Options:
-        from instrc.ir.options import Options
+    def _options(self, place: Path | None, overrides: OptionOverrides) -> CompileOptions:
+        from instrc.ir.options import CompileOptions
 
         settings = self._project.settings(place)
-        chosen = Options(
+        chosen = CompileOptions(
             hints=overrides.hints,
             batch=overrides.batch,
             sketch=overrides.sketch,

@@ -14,7 +14,7 @@ from instrc.limits.programs import KNOWN_FILES
 from instrc.regular import read_regular
 
 
-class Known:
+class SoundDigests:
     """The digests of what is sound, oldest first."""
 
     def __init__(self, path: Path) -> None:

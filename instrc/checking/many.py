@@ -50,9 +50,9 @@ def check_files(
         return [*_of_settings(files, workspace), *(problem for _, found in check(files) for problem in found)]
     from instrc.checking.contents import Contents  # few runs check so many files
     from instrc.checking.digests import Digests  # loads a library of cryptography
-    from instrc.checking.known import Known
+    from instrc.checking.known import SoundDigests
 
-    known, contents = Known(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
+    known, contents = SoundDigests(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
     keys = dict(Digests(workspace, contents, roots, shared).keys(files))
     checked = list(check([file for file in files if keys.get(file) not in known.digests]))
     if clean := [file for file, found in checked if not found]:

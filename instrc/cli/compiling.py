@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instrc.cli.documents import Emit, Export, Output, document_to_print, documents_to_write, exports
+from instrc.cli.documents import Emit, NamedArtefact, Output, document_to_print, documents_to_write, exports
 from instrc.cli.progress import with_progress
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.jsonvalue import Json
@@ -68,7 +68,7 @@ def _read(files: list[str], root: list[str] | None, shared: list[str] | None) ->
 
 def _lower(
     output: Output,
-    compiled: list[Export],
+    compiled: list[NamedArtefact],
     targets: list[str],
     emit: Emit | None,
     report: Report,

@@ -33,7 +33,7 @@ _PROGRAM = ".aug"
 _LOCK = ".lock"
 
 
-class Shape(StrEnum):
+class DiffFormat(StrEnum):
     """How the differences are written."""
 
     TEXT = "text"
@@ -44,7 +44,7 @@ def command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, aug:name:1, or a lock.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
-    shape: Annotated[Shape, typer.Option("--format", help="How the differences are written.")] = Shape.TEXT,
+    shape: Annotated[DiffFormat, typer.Option("--format", help="How the differences are written.")] = DiffFormat.TEXT,
     root: Roots = None,
     shared: Shared = None,
     problems: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
@@ -74,7 +74,7 @@ def command(
     if code == FINE:
         write(
             differences_text(documents, old, new)
-            if shape is Shape.TEXT
+            if shape is DiffFormat.TEXT
             else f"{dumps(documents[0] if len(documents) == 1 else documents)}\n"
         )
         code = PROBLEMS if check and not certain else FINE

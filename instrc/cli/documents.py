@@ -32,7 +32,7 @@ class Emit(StrEnum):
     ALL = "all"
 
 
-class Export(Struct, frozen=True):
+class NamedArtefact(Struct, frozen=True):
     """An artefact, the file it is from, and the stem of its own files, unique in this run."""
 
     file: str
@@ -58,7 +58,7 @@ def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
     return kinds
 
 
-def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[Export]:
+def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[NamedArtefact]:
     """Yield the artefacts of one run without what is unwanted; a name that is taken, in any case of its letters, gets `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
@@ -67,7 +67,7 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
             count += 1
             stem = f"{artefact.name}_{count}"
         taken.add(file_name(stem).casefold())
-        yield Export(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
+        yield NamedArtefact(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
 
 
 def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
@@ -81,7 +81,7 @@ def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     return replace(artefact, documents=stripped)
 
 
-def document_to_print(export: Export, emit: Emit | None, report: Report) -> Json:
+def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) -> Json:
     """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
     documents = export.artefact.documents
     if emit is Emit.ALL:
@@ -99,7 +99,7 @@ def document_to_print(export: Export, emit: Emit | None, report: Report) -> Json
     return None
 
 
-def documents_to_write(export: Export, emit: Emit | None, report: Report) -> dict[str, Json]:
+def documents_to_write(export: NamedArtefact, emit: Emit | None, report: Report) -> dict[str, Json]:
     """Return the documents to write by the names of their files: all there are, or the one asked for."""
     if emit is None or emit is Emit.ALL:
         return {f"{export.file_name}.{kind}.json": document for kind, document in export.artefact.documents.items()}

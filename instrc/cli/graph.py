@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from instrc.ir.picture import Picture
 
 
-class Kind(StrEnum):
+class PictureFormat(StrEnum):
     """The format of the picture."""
 
     MERMAID = "mermaid"
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
     kind: Annotated[
-        Kind | None,
+        PictureFormat | None,
         typer.Option("--format", help="The format of the picture; by default that of the ending of -o, else mermaid."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
@@ -67,15 +67,23 @@ def command(
     raise typer.Exit(verdict(found))
 
 
-_ENDINGS = {"": Kind.MERMAID, ".md": Kind.MERMAID, ".mmd": Kind.MERMAID, ".gv": Kind.DOT, ".htm": Kind.HTML}
-_ENDINGS |= {f".{kind}": kind for kind in Kind}
+_ENDINGS = {
+    "": PictureFormat.MERMAID,
+    ".md": PictureFormat.MERMAID,
+    ".mmd": PictureFormat.MERMAID,
+    ".gv": PictureFormat.DOT,
+    ".htm": PictureFormat.HTML,
+}
+_ENDINGS |= {f".{kind}": kind for kind in PictureFormat}
 
 
-def _by_ending(output: Path | None) -> Kind:
+def _by_ending(output: Path | None) -> PictureFormat:
     """Return the format that the name of a file asks for; what we cannot draw is not written under that name."""
     ending = "" if output is None else output.suffix.lower()
     if (kind := _ENDINGS.get(ending)) is None:
-        message = f"there is no picture of the kind `{ending}`: the formats are {', '.join(Kind)} (or say one with --format)"
+        message = (
+            f"there is no picture of the kind `{ending}`: the formats are {', '.join(PictureFormat)} (or say one with --format)"
+        )
         raise typer.BadParameter(message, param_hint="--output")
     return kind
 
@@ -96,19 +104,19 @@ def _picture(artefact: Artefact) -> Picture:
     return picture_of(process, artefact.name, places)
 
 
-def _render(pictures: list[Picture], kind: Kind) -> str:
-    if kind is Kind.HTML:
+def _render(pictures: list[Picture], kind: PictureFormat) -> str:
+    if kind is PictureFormat.HTML:
         from instrc.draw.html import html  # each format by itself: only one is asked for
 
         return html(pictures) if pictures else ""
-    if kind is Kind.SVG:
+    if kind is PictureFormat.SVG:
         from instrc.draw.svg import svg
 
         if len(pictures) > 1:
             message = f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
             raise typer.BadParameter(message)
         return "".join(map(svg, pictures))
-    if kind is Kind.DOT:
+    if kind is PictureFormat.DOT:
         from instrc.draw.dot import dot
 
         return "\n".join(map(dot, pictures))

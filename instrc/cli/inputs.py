@@ -17,7 +17,7 @@ from instrc.source import Source, Span
 from instrc.vibes.registry import Registry
 
 
-class Document:
+class JsonDocument:
     """A JSON text: `value` is what it says, `path` what the user called it."""
 
     def __init__(self, path: str, source: Source, value: Json) -> None:
@@ -42,7 +42,7 @@ def read_data(path: str, report: Report) -> bytes | None:
     return None
 
 
-def read_json(path: str, report: Report) -> Document | None:
+def read_json(path: str, report: Report) -> JsonDocument | None:
     """Read a file or the standard input (`-`); `None` with a problem if it is not JSON."""
     data = read_data(path, report)
     if data is None:
@@ -57,7 +57,7 @@ def read_json(path: str, report: Report) -> Document | None:
         return None
     source = Source(name, text)
     try:
-        return Document(path, source, loads(text))
+        return JsonDocument(path, source, loads(text))
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(text) - 1, 0))
         report.add(problems.rim.InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))

@@ -19,7 +19,7 @@ from instrc.problems.report import Report
 from instrc.source import Source
 
 if TYPE_CHECKING:
-    from instrc.lifting.lift import Call, Lifted
+    from instrc.lifting.lift import Lifted, LiftedCall
 
 
 def command(
@@ -63,5 +63,5 @@ def _document(lifted: Lifted) -> Json:
     return {**lifted.to_json(), "calls": [_call_with_parts(call) for call in lifted.calls]}
 
 
-def _call_with_parts(call: Call) -> Json:
+def _call_with_parts(call: LiftedCall) -> Json:
     return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}

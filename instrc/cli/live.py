@@ -27,7 +27,7 @@ class Watcher:
         self.quiet = quiet
         self.began: float | None = None
         self.run: str = ""
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, CommandRow] = {}
         self._live: Live | None = None
 
     def __enter__(self) -> Sink:
@@ -63,7 +63,7 @@ class Watcher:
         id_ = event.get("id", "")
         child = event["run"].partition("/")[2]
         where = f"{child}/{id_}" if child else id_
-        row = self.rows.setdefault(where, Row(where)) if id_ else Row("")
+        row = self.rows.setdefault(where, CommandRow(where)) if id_ else CommandRow("")
         return row.saw(event)
 
     def tree(self) -> Tree:
@@ -83,11 +83,11 @@ class Watcher:
             branches[row.blocks].add(Text(row.text(), style=style, no_wrap=True, overflow="ellipsis"))
         return tree
 
-    def _fitting(self, lines: int) -> tuple[list[Row], int]:
+    def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:
         """Return the rows for so many lines: what is open and what came last; and how many are left out."""
         rows = list(self.rows.values())
         open_ = [row.id for row in rows if row.state in {"running", "waiting"}]
-        kept: list[Row] = []
+        kept: list[CommandRow] = []
         used: set[tuple[str, ...]] = set()
         latest = [row for row in rows if row.id not in open_][::-1]
         for row in [*(self.rows[name] for name in open_), *latest]:
@@ -138,7 +138,7 @@ def blocks_of(id_: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Row:
+class CommandRow:
     """What is known of one command."""
 
     def __init__(self, id_: str) -> None:

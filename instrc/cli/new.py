@@ -17,7 +17,7 @@ from instrc.scaffold.single import new
 from instrc.vibes.project import read_settings
 
 
-class Kind(StrEnum):
+class NewKind(StrEnum):
     """What is begun."""
 
     INSTRUCTION = "instruction"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 
 def command(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="instruction, mixin or process.")],
+    kind: Annotated[NewKind, typer.Argument(metavar="KIND", help="instruction, mixin or process.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="For example FindSlot, Send_Activity or mail/FindSlot.")],
     root: Annotated[
         Path | None, typer.Option("--root", metavar="DIR", help="The folder of vibes; by default the first of the project.")

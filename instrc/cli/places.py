@@ -14,7 +14,7 @@ from instrc.jsonvalue import pointer, tokens
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
-    from instrc.flattening.provenance import Origin
+    from instrc.flattening.provenance import KeywordOrigin
     from instrc.ir.artefact import Artefact
     from instrc.ir.plan import Plan
     from instrc.source import Span
@@ -32,7 +32,7 @@ class Places:
         self.plan: Plan | None = artefact.plan
         self.file = file
         self.registry = registry
-        self._origins: dict[str, Mapping[str, tuple[Origin, ...]]] = {}
+        self._origins: dict[str, Mapping[str, tuple[KeywordOrigin, ...]]] = {}
 
     def of(self, place: str) -> Span | None:
         """Return where the part at a JSON Pointer of the tool was written; `None` if that is not known."""
@@ -72,7 +72,7 @@ class Places:
                 return found
         return vibe.span(place)
 
-    def _origins_in(self, vibe: Vibe) -> Mapping[str, tuple[Origin, ...]]:
+    def _origins_in(self, vibe: Vibe) -> Mapping[str, tuple[KeywordOrigin, ...]]:
         found = self._origins.get(vibe.uri)
         if found is None:
             flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)

@@ -37,7 +37,7 @@ BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
 
 
-class Shape(StrEnum):
+class PlanShape(StrEnum):
     """The shapes of plans."""
 
     SINGLE = "single"
@@ -45,7 +45,7 @@ class Shape(StrEnum):
     DAG = "dag"
 
 
-class View(StrEnum):
+class ScoreFormat(StrEnum):
     """How scores are shown."""
 
     TABLE = "table"
@@ -142,7 +142,7 @@ def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Correct records of TaskBench, as JSON or JSON Lines.")],
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
     tools: BenchFile,
-    view: Annotated[View, typer.Option("--as", help="How the scores are shown.")] = View.TABLE,
+    view: Annotated[ScoreFormat, typer.Option("--as", help="How the scores are shown.")] = ScoreFormat.TABLE,
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
@@ -157,11 +157,11 @@ def score(
 
         found = compare([record for _, record in _each(right.value)], [record for _, record in _each(said.value)], bench)
         match view:
-            case View.TABLE:
+            case ScoreFormat.TABLE:
                 text = table(found)
-            case View.JSON:
+            case ScoreFormat.JSON:
                 text = f"{dumps(found.to_json())}\n"
-            case View.SVG:
+            case ScoreFormat.SVG:
                 text = svg(found)
     _deliver(text, output, (gold, predictions, tools), report, shape)
 
@@ -171,7 +171,7 @@ def sample(
     tools: BenchFile,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="How many plans.")] = 10,
     seed: Annotated[int, typer.Option("--seed", help="The same number gives the same plans.")] = 0,
-    form: Annotated[Shape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
+    form: Annotated[PlanShape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
     largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="The most tasks of a plan.")] = 8,
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from instrc.ir.artefact import Artefact
-    from instrc.previewing import Call
+    from instrc.previewing import ModelCall
 
 REQUEST = "(what the user asks for)"
 _PAUSE = 0.4
@@ -134,7 +134,7 @@ def _artefact(
 
 
 def _call(
-    call: Call, artefact: Artefact, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool
+    call: ModelCall, artefact: Artefact, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool
 ) -> list[str]:
     from instrc.draw.outline import outline
 

@@ -21,7 +21,7 @@ from instrc.regular import MOST_BYTES, is_handed_over, read_whole
 
 if TYPE_CHECKING:
     from instrc.launching.preparing import Prepared
-    from instrc.runtime.engine import Engine, Keep, Report
+    from instrc.runtime.engine import Engine, Keep, RunReport
     from instrc.runtime.events import Sink
     from instrc.runtime.questions import People
     from instrc.vibes.settings import Settings
@@ -125,7 +125,7 @@ def _content(path: str) -> bytes:
     return data
 
 
-def report_as_json(report: Report, *, record: bool = False) -> JsonObject:
+def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     """Return how a run stands as JSON."""
     made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
     if report.outcome is not None:
@@ -177,7 +177,7 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
         raise typer.Exit(refuse(str(output), reason(error))) from None
 
 
-def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
+def deliver(report: RunReport, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
     """Print or write how a run stands, and what to do next if it waits; return the exit code."""
     text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
     if unwritten := deliver_text(text, output):

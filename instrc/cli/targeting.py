@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from instrc.cli.documents import Emit, Export, document_to_print
+from instrc.cli.documents import Emit, NamedArtefact, document_to_print
 from instrc.files import name_of
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
@@ -40,7 +40,7 @@ def handling_of(recursion: str | None) -> Recursion | None:
 
 
 def one_by_one(
-    exports: Sequence[Export],
+    exports: Sequence[NamedArtefact],
     targets: Sequence[str],
     emit: Emit | None,
     report: Report,
@@ -72,7 +72,7 @@ def one_by_one(
 
 
 def together(
-    exports: Sequence[Export], target: str, emit: Emit | None, report: Report, *, strict: bool = False
+    exports: Sequence[NamedArtefact], target: str, emit: Emit | None, report: Report, *, strict: bool = False
 ) -> tuple[list[Json], Json]:
     """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
     from instrc.lowering.toolset import lower_all  # needed with --target only
@@ -85,7 +85,7 @@ def together(
     return [], None
 
 
-def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iterator[Tool]:
+def _tools(exports: Sequence[NamedArtefact], emit: Emit | None, report: Report) -> Iterator[Tool]:
     from instrc.ir.tool import Tool
 
     for export in exports:
@@ -97,7 +97,7 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
             yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
 
 
-def _chunks(export: Export) -> Iterator[Tool]:
+def _chunks(export: NamedArtefact) -> Iterator[Tool]:
     """Yield the tool that starts a process, then what the model fills in later, each under the name of its chunk."""
     from instrc.ir.tool import Tool
     from instrc.previewing import later_schemas  # brings the runtime's views
@@ -113,7 +113,7 @@ def _description(schema: Json) -> str | None:
     return own if isinstance(own, str) else None
 
 
-def _name_of(export: Export, schema: Json) -> str:
+def _name_of(export: NamedArtefact, schema: Json) -> str:
     """Return the name of a tool: an imported vibe has that of its server for its title, which calls of the model must reach."""
     title = schema.get("title") if isinstance(schema, dict) else None
     if not isinstance(title, str) or not export.file.endswith(".json") or any(map(str.isspace, title)):
@@ -141,7 +141,7 @@ def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
 
 @contextmanager
 def _placing_problems(
-    report: Report, file: str | None, export: Export | None = None, registry: Callable[[str], Registry] | None = None
+    report: Report, file: str | None, export: NamedArtefact | None = None, registry: Callable[[str], Registry] | None = None
 ) -> Iterator[Report]:
     """Note problems with the place they belong to: where a loss was written if that is known, else the file."""
     found = Report()
@@ -169,7 +169,7 @@ def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     return told
 
 
-def _where_written(found: list[Problem], export: Export, registry: Callable[[str], Registry]) -> list[Problem]:
+def _where_written(found: list[Problem], export: NamedArtefact, registry: Callable[[str], Registry]) -> list[Problem]:
     """Return problems with losses placed in the vibe, or at the step, that they are about."""
     from instrc.problems.targets import LossyStrict, LossyTarget
 

@@ -22,18 +22,20 @@ ORDERS = {
 }
 
 
-class Shape(StrEnum):
+class TargetsFormat(StrEnum):
     """How the list is written."""
 
     TEXT = "text"
     JSON = "json"
 
 
-def command(shape: Annotated[Shape, typer.Option("--format", help="How the list is written.")] = Shape.TEXT) -> None:
+def command(
+    shape: Annotated[TargetsFormat, typer.Option("--format", help="How the list is written.")] = TargetsFormat.TEXT,
+) -> None:
     """List the targets of `instrc compile --target` with their limits."""
     from instrc.dialects.catalogue import targets
 
-    if shape is Shape.JSON:
+    if shape is TargetsFormat.JSON:
         write(f"{dumps([_facts(dialect) for dialect in targets().values()])}\n")
         return
     width = max(map(len, targets()))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from instrc.runtime.events import Event
 
 
-class Shape(StrEnum):
+class TraceFormat(StrEnum):
     """How a trace is shown."""
 
     TEXT = "text"
@@ -26,13 +26,13 @@ class Shape(StrEnum):
     JSON = "json"
 
 
-_ENDINGS = {".html": Shape.HTML, ".htm": Shape.HTML, ".json": Shape.JSON, ".jsonl": Shape.JSON}
+_ENDINGS = {".html": TraceFormat.HTML, ".htm": TraceFormat.HTML, ".json": TraceFormat.JSON, ".jsonl": TraceFormat.JSON}
 
 
 def command(
     run: RunId,
     shape: Annotated[
-        Shape | None,
+        TraceFormat | None,
         typer.Option(
             "--format",
             help="How it is shown: text, one HTML page, or the events as JSON lines; by default that of the ending of -o.",
@@ -50,10 +50,10 @@ def command(
         raise exit_with(error, Format.TEXT) from None
     events = kept.trace(run)
     if shape is None:
-        shape = _ENDINGS.get("" if output is None else output.suffix.lower(), Shape.TEXT)
-    if shape is Shape.JSON:
+        shape = _ENDINGS.get("" if output is None else output.suffix.lower(), TraceFormat.TEXT)
+    if shape is TraceFormat.JSON:
         text = "".join(f"{dumps(event, indent=False)}\n" for event in events)
-    elif shape is Shape.HTML:
+    elif shape is TraceFormat.HTML:
         from instrc.runtime.page import page_of
         from instrc.runtime.timeline import spans_of
 

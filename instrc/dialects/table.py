@@ -43,7 +43,7 @@ _ORDINARY = "Имя $1"
 """A key of letters of another script, signs and a blank: where it is allowed, only keys that cannot be printed change."""
 
 
-class Row(NamedTuple):
+class TargetRow(NamedTuple):
     """One target in the table."""
 
     target: str
@@ -52,10 +52,10 @@ class Row(NamedTuple):
     reported: str
 
 
-def rows(known: Iterable[Dialect] | None = None) -> list[Row]:
+def rows(known: Iterable[Dialect] | None = None) -> list[TargetRow]:
     """Return the table, one row a target: of all that come with the package if none are given."""
     return [
-        Row(
+        TargetRow(
             dialect.name,
             ", ".join(_kept_keywords(dialect)),
             ", ".join(_rewritten_keywords(dialect)),

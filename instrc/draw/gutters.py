@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from instrc.draw.heights import Heights, Port
+from instrc.draw.heights import EdgeEnd, Heights
 from instrc.limits.programs import PICTURED_TRACKS
 
 TRACK = 7
@@ -51,7 +51,7 @@ def tracks_of(heights: Heights, lanes: int) -> Tracks:
     return Tracks(counts, chosen)
 
 
-def gutter_of(heights: Heights, port: Port) -> int:
+def gutter_of(heights: Heights, port: EdgeEnd) -> int:
     """Return the gutter that an arrow runs down: 0 at the far left for blocks, else the one beside the reader's lane."""
     if port.lane < 0:
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from instrc.draw.places import HEAD, LINE, MARGIN, PAD, Area
-from instrc.ir.picture import Box, Lane, Line, Picture, Section
+from instrc.ir.picture import Box, Lane, Picture, PictureRead, Section
 
 GAP = 14
 TOP = 44
@@ -15,7 +15,7 @@ INNER = "-in"
 
 
 @dataclass(slots=True)
-class Port:
+class EdgeEnd:
     """Where an arrow ends, before it is known where its gutter lies."""
 
     source: str
@@ -33,7 +33,7 @@ class Heights:
     y: float = 0
     areas: dict[str, Area] = field(default_factory=dict)
     """Vertical extent of every box and step."""
-    ports: list[Port] = field(default_factory=list)
+    ports: list[EdgeEnd] = field(default_factory=list)
     lane_of: dict[str, int] = field(default_factory=dict)
     tops: dict[str, float] = field(default_factory=dict)
     """Where lines leave a box or a step."""
@@ -81,8 +81,8 @@ class Heights:
                 self.areas[item.id] = Area(0, top, 0, self.y - top)
                 self.y += PAD / 2
 
-    def _texts(self, target: str, reads: tuple[Line, ...], lane: int) -> None:
+    def _texts(self, target: str, reads: tuple[PictureRead, ...], lane: int) -> None:
         for line in reads:
             if line.source is not None:
-                self.ports.append(Port(line.source + (INNER if line.inner else ""), target, lane, self.y + LINE / 2, 0))
+                self.ports.append(EdgeEnd(line.source + (INNER if line.inner else ""), target, lane, self.y + LINE / 2, 0))
             self.y += LINE

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from instrc.draw.gutters import GUTTER, TRACK, Tracks, gutter_of, tracks_of
 from instrc.draw.heights import INNER, Heights
-from instrc.draw.places import HEAD, LINE, MARGIN, PAD, WIDTH, Area, Arrow, Layout, PlacedBox, PlacedNode, PlacedTitle, Text
-from instrc.ir.picture import Box, Lane, Line, Node, Picture
+from instrc.draw.places import HEAD, LINE, MARGIN, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, PlacedTitle, Text
+from instrc.ir.picture import Box, Lane, Node, Picture, PictureRead
 
 INSET = 12
 """How far a block lies inside the one around it."""
@@ -46,7 +46,7 @@ def layout(picture: Picture) -> Layout:
     return Layout(picture, width, heights.y + MARGIN, tuple(zip(lanes, edges, strict=True)), boxes, arrows)
 
 
-def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list[float], tracks: Tracks) -> list[Arrow]:
+def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list[float], tracks: Tracks) -> list[Edge]:
     lanes = picture.lanes()
     heights = placer.heights
     found = []
@@ -67,9 +67,7 @@ def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list
         bottom = area.y + area.height
         if y > area.y + HEAD and source_lane < 0 and area.x < x < area.x + area.width:
             points = ((x, bottom), (x, port.y), (end, port.y))  # a line along the bottom edge would look like a second edge
-        found.append(
-            Arrow(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None)
-        )
+        found.append(Edge(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None))
     return found
 
 
@@ -121,7 +119,7 @@ class _Placer:
         return PlacedNode(node, area, _texts(node.reads, area.x + PAD, area.y + LINE + 8 + LINE * len(node.notes)))
 
 
-def _texts(reads: tuple[Line, ...], x: float, y: float) -> tuple[Text, ...]:
+def _texts(reads: tuple[PictureRead, ...], x: float, y: float) -> tuple[Text, ...]:
     return tuple(Text(x, y + LINE * index, line) for index, line in enumerate(reads))
 
 

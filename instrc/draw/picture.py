@@ -9,7 +9,7 @@ from typing import assert_never
 
 from instrc.ir.chunk_json import write_chunk, write_step
 from instrc.ir.flow import Body, Condition, Context, Do, Each, Else, Repeat, Try, When
-from instrc.ir.picture import Box, Line, Node, Picture, Section
+from instrc.ir.picture import Box, Node, Picture, PictureRead, Section
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
 from instrc.ir.steps import Chunk, Step
@@ -97,7 +97,7 @@ class _Painter:
         name: str,
         kind: str,
         title: str,
-        reads: tuple[Line, ...],
+        reads: tuple[PictureRead, ...],
         sections: list[Section],
         key: str | None,
         context: When | Each | Repeat | Else | Try | Do,
@@ -136,11 +136,11 @@ class _Painter:
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
         return Node(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
 
-    def lines(self, reads: Iterable[Read]) -> Iterator[Line]:
+    def lines(self, reads: Iterable[Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):
             source = self.source(read)
             inner = None if source is not None else self.names.get(read.first)
-            yield Line(read.text, source or inner, inner is not None)
+            yield PictureRead(read.text, source or inner, inner is not None)
 
     def source(self, read: Read) -> str | None:
         """Return the step or block whose key a path begins with; a key may have dots in it."""

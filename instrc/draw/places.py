@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.ir.picture import Box, Lane, Line, Node, Picture
+from instrc.ir.picture import Box, Lane, Node, Picture, PictureRead
 
 WIDTH = 300
 """Of a lane, in pixels."""
@@ -32,7 +32,7 @@ class Text:
 
     x: float
     y: float
-    line: Line
+    line: PictureRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class PlacedBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrow:
+class Edge:
     """From one thing to another: the corners of its line, the last at the reader."""
 
     source: str
@@ -86,4 +86,4 @@ class Layout:
     lanes: tuple[tuple[Lane, float], ...]
     """The left edge of each lane."""
     boxes: tuple[PlacedBox, ...]
-    arrows: tuple[Arrow, ...]
+    arrows: tuple[Edge, ...]

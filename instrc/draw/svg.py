@@ -7,7 +7,7 @@ from html import escape as _escape
 from importlib.resources import files
 
 from instrc.draw.layout import layout
-from instrc.draw.places import LINE, PAD, WIDTH, Arrow, Layout, PlacedBox, PlacedNode, Text
+from instrc.draw.places import LINE, PAD, WIDTH, Edge, Layout, PlacedBox, PlacedNode, Text
 from instrc.draw.words import printable, shorten_to_width, wide
 from instrc.ir.picture import LANES, Picture
 
@@ -158,7 +158,7 @@ def _label(kind: str, x: float, y: float, said: str, width: float, letter: float
     yield _text(kind, x, y, shown, said)
 
 
-def _arrow(arrow: Arrow, prefix: str) -> str:
+def _arrow(arrow: Edge, prefix: str) -> str:
     lane = f" {arrow.lane}" if arrow.lane else ""
     return (
         f'<path class="arrow{lane}" data-from="{prefix}{arrow.source}" data-to="{prefix}{arrow.target}" '

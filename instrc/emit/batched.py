@@ -14,7 +14,7 @@ from instrc.emit.paths import suffixed
 from instrc.ir.flow import Body
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, map_reads, value_of, written_value
-from instrc.ir.steps import Chunk, Engine, Slot, Step
+from instrc.ir.steps import Chunk, EngineProperties, EngineSlot, Step
 from instrc.jsonvalue import Json, JsonObject, as_texts
 
 _Follow: TypeAlias = Callable[[Read], Read]
@@ -62,11 +62,11 @@ def _chunk(chunk: Chunk, ways: list[_Follow]) -> Chunk:
 
 def _step(step: Step, item: int, follow: _Follow) -> Step:
     """Return a step of one item; it is written out, since what it refers to is the same for all."""
-    slots = tuple(Slot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
+    slots = tuple(EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
     return replace(step, key=suffixed(step.key, item), engine=_engine(step.engine, follow), slots=slots, reference=None)
 
 
-def _engine(engine: Engine, follow: _Follow) -> Engine:
+def _engine(engine: EngineProperties, follow: _Follow) -> EngineProperties:
     return replace(
         engine,
         references=tuple(map(follow, engine.references)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from instrc.emit.definitions import Definitions
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.paths import suffixed
 from instrc.flattening.beside import closes, write_beside
 from instrc.jsonvalue import Json
@@ -20,7 +20,7 @@ class Container(msgspec.Struct):
     required: list[str]
     extra: list[Json]
     """What mixins around several steps say beside their properties."""
-    definitions: Definitions
+    definitions: DocumentDefinitions
     """Those of the document, which steps that contain themselves refer to."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often a key was wanted that was taken already."""

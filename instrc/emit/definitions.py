@@ -14,7 +14,7 @@ from instrc.source import Span
 _LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
 
 
-class Definitions:
+class DocumentDefinitions:
     """The `$defs` of one document; equal definitions are kept once, unequal ones of one name get `_2`, `_3`."""
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.emit.blocks import definition_name
 from instrc.emit.contexts import context
-from instrc.emit.definitions import Definitions
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.process import make_process
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
@@ -27,7 +27,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         taken = frozenset(names) if part == "process" else frozenset()
-        return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken), whole=bare)
+        return Renderer(plan, part, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
 
     render = renderer("tool")
     tool = _entry(plan, render, title, bare=bare, stripped="engine")
@@ -62,7 +62,7 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
 def process_of(plan: Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     taken = frozenset(definition_name(chunk) for chunk in plan.walk())
-    render = Renderer(plan, "process", batch=1, hint=hint, definitions=Definitions(taken), whole=False)
+    render = Renderer(plan, "process", batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
     return make_process(plan, render, _title(plan))
 
 
@@ -78,7 +78,7 @@ def _title(plan: Plan) -> str | None:
     return graph.tool
 
 
-def document(schema: Json, title: str | None, definitions: Definitions, *, keep_title: bool = False) -> JsonObject:
+def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
     """Return a schema as a whole document: dialect and title first, definitions last."""
     document: JsonObject = {"$schema": DIALECT}
     if isinstance(schema, bool):  # as an object, which has room for what a document says of itself

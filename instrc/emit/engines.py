@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from instrc.emit.parts import beside_property
 from instrc.emit.paths import Paths
-from instrc.ir.fusion import Planned, Tool
+from instrc.ir.fusion import PlannableTool, Planned
 from instrc.ir.graph import NO_TIMING, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.reads import Listed, Named, Read, written_value
-from instrc.ir.steps import Engine
+from instrc.ir.steps import EngineProperties
 from instrc.jsonvalue import Json, JsonObject
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 
@@ -20,7 +20,7 @@ class Engines:
         self.graph = graph
         self.paths = paths
 
-    def of_step(self, step: Step, references: tuple[Read, ...], item: int | None) -> Engine:
+    def of_step(self, step: Step, references: tuple[Read, ...], item: int | None) -> EngineProperties:
         """Return what is for the engine beside a step."""
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN:
@@ -29,7 +29,7 @@ class Engines:
             bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
             references = self.paths.references((*step.reads, *bound), item)
         timing = NO_TIMING if step.output and step.executor == "model" else step.timing
-        return Engine(
+        return EngineProperties(
             references,
             self.paths.arguments(step.arguments, item, step.number) if step.arguments else None,
             step.activity if step.executor != "model" else None,
@@ -44,13 +44,13 @@ class Engines:
         """Say at each property that is filled by choice what there is to choose from."""
         for names, engine in choices_of(self.graph.steps[number].content):
             if isinstance(engine, Planned):
-                said = Engine(plan=self._plan(engine.tools, item))
+                said = EngineProperties(plan=self._plan(engine.tools, item))
             else:
-                said = Engine(among=self.paths.read(engine.choices, item))
+                said = EngineProperties(among=self.paths.read(engine.choices, item))
             schema = beside_property(schema, names, said)
         return schema
 
-    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> JsonObject:
+    def _plan(self, tools: tuple[PlannableTool, ...], item: int | None) -> JsonObject:
         """Return the tools of a plan by name."""
         made: JsonObject = {}
         for tool in tools:

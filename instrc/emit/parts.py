@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from instrc.emit.definitions import Definitions
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside
-from instrc.ir.steps import Engine
+from instrc.ir.steps import EngineProperties
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.source import Span
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
 
 
-def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: Definitions, at: Span) -> Json:
+def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
     """Put an object of steps, written at `at`, into the property that a way of names leads to."""
     above: list[JsonObject] = []
     inside: Json = schema
@@ -49,7 +49,7 @@ def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Jso
     return made
 
 
-def beside_property(schema: Json, names: tuple[str, ...], said: Engine) -> Json:
+def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
     """Write what is for the engine beside the schema of the property that a way of names leads to.
 
     It is a property of its own: the schema was composed of the step's and of what stands in its slots.

@@ -7,19 +7,19 @@ from typing import Literal, TypeAlias
 
 from instrc.emit.container import Container
 from instrc.emit.contexts import context
-from instrc.emit.definitions import Definitions
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engines import Engines
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
-from instrc.ir.fusion import Fusion, Group, StepObject, Unit, is_lone_instruction
+from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Executor, Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Listed, Read
-from instrc.ir.steps import NO_ENGINE, Engine
+from instrc.ir.steps import NO_ENGINE, EngineProperties
 from instrc.ir.steps import Chunk as ProcessChunk
 from instrc.ir.steps import Step as ProcessStep
 from instrc.jsonvalue import Json, as_object, as_texts
@@ -40,7 +40,7 @@ class Renderer:
     """The schemas of one plan for one part."""
 
     def __init__(
-        self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: Definitions, whole: bool = False
+        self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: DocumentDefinitions, whole: bool = False
     ) -> None:
         self.plan = plan
         self.graph: Graph = plan.flat.graph
@@ -96,7 +96,7 @@ class Renderer:
                     if schema is None:
                         schema = self.step(unit, item, answer=unit in answers)
                     made.add(suffixed(self.plan.keys[unit], item), schema)
-            elif isinstance(unit, Group):
+            elif isinstance(unit, MixinGroup):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
                 waiting.append(after)
@@ -104,7 +104,7 @@ class Renderer:
             else:
                 self._add_all(made, unit, items)
 
-    def _around(self, made: Container, group: Group, items: tuple[int | None, ...]) -> tuple[list[Field], list[Field]]:
+    def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[Field], list[Field]]:
         """Return the properties of a mixin before and after its slot, and keep what else it says."""
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
@@ -176,7 +176,7 @@ class Renderer:
         """Follow references to the definitions of this document."""
         return resolved(schema, {"$defs": self.definitions.schemas})
 
-    def _step(self, number: int, item: int | None, *, answer: bool) -> tuple[Json, Engine]:
+    def _step(self, number: int, item: int | None, *, answer: bool) -> tuple[Json, EngineProperties]:
         """Return the schema of a step by itself, and what is for the engine."""
         step = self.graph.steps[number]
         if answer and self.part == "process":
@@ -184,7 +184,7 @@ class Renderer:
             made = answer_of(self.plan.flat.schemas[number])
             own = self._as_local_part(made, key, refers=number in self.plan.flat.referring)
             read = Read.parse(key)
-            return own, Engine((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
+            return own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole), NO_ENGINE
         placed = self.plan.flat.placed.get(number, ())
@@ -287,7 +287,7 @@ class Renderer:
         if self.part != "process":
             return schema
         references = self.paths.references(reads, None)
-        return beside(schema, Engine(references, references[0] if len(references) == 1 else Listed(references)))
+        return beside(schema, EngineProperties(references, references[0] if len(references) == 1 else Listed(references)))
 
 
 def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:

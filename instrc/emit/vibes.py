@@ -10,7 +10,7 @@ from collections.abc import Callable
 from instrc import problems
 from instrc.emit.batched import batched
 from instrc.emit.block_values import given_by
-from instrc.emit.definitions import Definitions
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.emit import document
 from instrc.emit.paths import suffixed
 from instrc.flattening.nullable import nullable
@@ -29,7 +29,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
     named = schema.get("title") if isinstance(schema, dict) else None
     title = named if isinstance(named, str) else None
-    definitions = Definitions()
+    definitions = DocumentDefinitions()
     own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
     process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)
     documents: dict[Emit, JsonObject] = {}

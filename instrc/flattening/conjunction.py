@@ -8,10 +8,10 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.vocabulary import IDENTIFIERS
 
-Term: TypeAlias = tuple[Json, Scope]
+Term: TypeAlias = tuple[Json, DynamicScope]
 Key: TypeAlias = tuple[object, ...]
 
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}
@@ -23,7 +23,7 @@ class Conjunct(Struct, frozen=True, eq=False, gc=False):
 
     node: JsonObject
     view: JsonObject
-    scope: Scope
+    scope: DynamicScope
     depth: int
     mark: tuple[int, int]
     """What it is known by: the `id`s of the schema and of its scope."""
@@ -102,7 +102,7 @@ class Finalized(Struct, frozen=True, eq=False, gc=False):
     """Whether the schema has to be folded again, since something has turned out to hold always."""
 
 
-class Pending(Struct, frozen=True, eq=False, gc=False):
+class PendingPart(Struct, frozen=True, eq=False, gc=False):
     """A part of a frame that is still to be done: the place of its result, and the terms of its conjunction."""
 
     container: JsonObject | JsonArray
@@ -112,7 +112,7 @@ class Pending(Struct, frozen=True, eq=False, gc=False):
     """Whether its one term is a schema that applies mixins, to be done as such."""
 
 
-class Begun:
+class InProgress:
     """Something whose parts are being done, one after the other."""
 
     at = 0
@@ -121,10 +121,10 @@ class Begun:
     unordered: frozenset[object] = frozenset()
     name: str | None = None
     """The definition that its result becomes, if it is one."""
-    pending: list[Pending]
+    pending: list[PendingPart]
 
 
-class Merging(Begun):
+class Merging(InProgress):
     """A conjunction whose parts are being done: the schema that grows."""
 
     conjuncts: Sequence[Conjunct] = ()
@@ -137,7 +137,7 @@ class Merging(Begun):
         self.out = out
 
 
-class Collecting(Begun):
+class Collecting(InProgress):
     """Several schemas that are being done: their results, and what follows from them."""
 
     def __init__(self, results: JsonArray, after: Callable[[Collecting], Json | GoOn]) -> None:
@@ -150,7 +150,7 @@ class Collecting(Begun):
 Frame: TypeAlias = Merging | Collecting
 
 
-class Written(Struct, frozen=True, eq=False, gc=False):
+class WrittenKeywords(Struct, frozen=True, eq=False, gc=False):
     """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
 
     place: int
@@ -161,8 +161,8 @@ class Expansion(Struct, eq=False, gc=False):
     """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
     conjuncts: list[Conjunct] = field(default_factory=list)
-    written: list[Written] = field(default_factory=list)
-    units: list[tuple[JsonObject, Scope]] = field(default_factory=list)
+    written: list[WrittenKeywords] = field(default_factory=list)
+    units: list[tuple[JsonObject, DynamicScope]] = field(default_factory=list)
     """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
     shares: bool = False
     """Whether a reference has been followed, so that a schema may stand in several places."""
@@ -170,7 +170,7 @@ class Expansion(Struct, eq=False, gc=False):
     """Schemas that apply mixins and have to be done first."""
 
 
-class Derived(Struct, frozen=True):
+class DerivedSchema(Struct, frozen=True):
     """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
 
     schema: Json
@@ -182,7 +182,7 @@ class GoOn(Struct, frozen=True):
     """A conjunction to go on with, and what has been found out for it."""
 
     terms: list[Term]
-    derived: tuple[Derived, ...] = ()
+    derived: tuple[DerivedSchema, ...] = ()
     mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
     """What schemas that apply mixins have become."""
     name: str | None = None

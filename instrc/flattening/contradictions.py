@@ -11,7 +11,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, pointer
 from instrc.limits.schemas import SHOWN_ORIGIN
 from instrc.schema.members import listing
-from instrc.schema.objects import Lost
+from instrc.schema.objects import ForbiddenProperty
 
 _RULING_OUT = ("const", "enum", "type", "properties")
 
@@ -31,7 +31,7 @@ def report_refusal(run: Flattening, conjuncts: Sequence[Conjunct], keywords: Seq
     report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
 
 
-def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: Lost) -> None:
+def report_lost(run: Flattening, conjuncts: list[Conjunct], lost: ForbiddenProperty) -> None:
     """Warn of a property that a closed schema forbids."""
     report = run.options.report
     if report is None:

@@ -12,7 +12,7 @@ from instrc.schema.walk import objects_below, rebuild, walk
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
 
-class Definitions:
+class RecursiveDefinitions:
     """The recursive schemas of a result, by readable ASCII names."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 
 
@@ -44,7 +44,7 @@ _POSSIBLE = ("if", "then", "else")
 
 
 def evaluated(
-    store: SchemaStore, schema: JsonObject, scope: Scope, *, skip_own: bool = True, conjunct: bool = False
+    store: SchemaStore, schema: JsonObject, scope: DynamicScope, *, skip_own: bool = True, conjunct: bool = False
 ) -> tuple[Evaluated, Evaluated]:
     """Return what is certainly and what is possibly looked at by a schema.
 
@@ -54,7 +54,7 @@ def evaluated(
     certain, possible = Evaluated(), Evaluated()
     properties = not skip_own or "unevaluatedProperties" in schema
     items = not skip_own or "unevaluatedItems" in schema
-    stack: list[tuple[Json, Scope, Evaluated, bool]] = [(schema, scope, certain, skip_own)]
+    stack: list[tuple[Json, DynamicScope, Evaluated, bool]] = [(schema, scope, certain, skip_own)]
     seen: set[tuple[int, int, bool]] = set()
     while stack:
         node, scope, into, own = stack.pop()

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, Written
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, WrittenKeywords
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Flattening
@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.located import kind_of
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 
 
@@ -31,7 +31,7 @@ class _Schema(Struct, frozen=True, eq=False, gc=False):
     """A schema to take in."""
 
     node: Json
-    scope: Scope
+    scope: DynamicScope
     depth: int
     holder: _Holder | None
 
@@ -42,7 +42,7 @@ class _Followed(Struct, frozen=True, eq=False, gc=False):
     mark: tuple[int, int]
 
 
-_Entry: TypeAlias = _Schema | Written | _Followed
+_Entry: TypeAlias = _Schema | WrittenKeywords | _Followed
 
 
 def expand(
@@ -67,11 +67,11 @@ def expand(
                 mark = (key, id(scope))
                 if mark not in seen and not node.keys() <= STRIPPED:
                     seen.add(mark)
-                    found.written.append(Written(len(found.conjuncts), node))
+                    found.written.append(WrittenKeywords(len(found.conjuncts), node))
                     found.conjuncts.append(Conjunct(node, node, scope, entry.depth, mark))
             elif node is False or not way.enter(entry):
                 return None
-        elif entry.__class__ is Written:
+        elif entry.__class__ is WrittenKeywords:
             found.written.append(entry)
         elif entry.__class__ is _Followed:
             way.entered.discard(entry.mark)
@@ -126,18 +126,18 @@ class _Way(Struct, eq=False, gc=False):
         elif self._is_composite(view, scope):
             self.follow(Conjunct(node, view, scope, depth, mark), way)
         elif not view.keys() <= STRIPPED:
-            found.written.append(Written(len(found.conjuncts), view))
+            found.written.append(WrittenKeywords(len(found.conjuncts), view))
             found.conjuncts.append(Conjunct(node, view, scope, depth, mark))
         return True
 
-    def _is_composite(self, view: JsonObject, scope: Scope) -> bool:
+    def _is_composite(self, view: JsonObject, scope: DynamicScope) -> bool:
         return (
             "allOf" in view
             or not scope.resource.dialect.references.isdisjoint(view)
             or (bool(self.fold) and any(_single(view, keyword) for keyword in self.fold))
         )
 
-    def _stays_apart(self, node: JsonObject, view: JsonObject, scope: Scope, depth: int) -> bool:
+    def _stays_apart(self, node: JsonObject, view: JsonObject, scope: DynamicScope, depth: int) -> bool:
         return (
             ("unevaluatedProperties" in view or "unevaluatedItems" in view)
             and not (depth == 0 and self.alone)
@@ -153,7 +153,7 @@ class _Way(Struct, eq=False, gc=False):
             self.entered.add(conjunct.mark)
             self.stack.append(_Followed(conjunct.mark))
         place, below = len(self.found.conjuncts), conjunct.depth + 1
-        parts: list[_Schema | Written] = []
+        parts: list[_Schema | WrittenKeywords] = []
         keywords: list[str] = []
         speaks = False
         further = _Holder(conjunct.mark, way, view)
@@ -170,7 +170,7 @@ class _Way(Struct, eq=False, gc=False):
                 keywords.append(keyword)
                 continue
             if keywords:
-                parts.append(Written(place, keywords))
+                parts.append(WrittenKeywords(place, keywords))
                 speaks, keywords = True, []
             if value.__class__ is list:
                 parts += [_Schema(branch, scope, below, further) for branch in value]
@@ -180,14 +180,14 @@ class _Way(Struct, eq=False, gc=False):
                 self.calm = self.calm and not self.store.unevaluated  # a document may have been read
                 parts.append(_Schema(target.node, target.scope, below, further))
         if keywords:
-            parts.append(Written(place, keywords))
+            parts.append(WrittenKeywords(place, keywords))
             speaks = True
         if speaks:
             self.found.conjuncts.append(conjunct)
         self.stack += reversed(parts)
 
 
-def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Scope) -> bool:
+def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:
     """Tell whether what a schema leaves unevaluated depends on the instance."""
     certain, possible = evaluated(store, node, scope)
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener
-from instrc.flattening.run import Options, too_large
+from instrc.flattening.run import FlattenOptions, too_large
 from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.plain_values import takes_plain_values
@@ -16,7 +16,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, dialect_of_uri
 from instrc.schema.located import Locate, kind_of
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 
 if TYPE_CHECKING:
@@ -91,13 +91,13 @@ def flatten(
         arguments.truth(name, value)
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
-            return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema
+            return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
         raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
     store = SchemaStore(documents, nullable=nullable, locate=locate)
     scope = store.add(base, schema)
     if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):
-        return _traced(schema, schema, Flattener(store, Options())) if trace else schema
-    flattener = Flattener(store, Options(distribute=distribute, limit=limit, report=report, trace=trace, share=share))
+        return _traced(schema, schema, Flattener(store, FlattenOptions())) if trace else schema
+    flattener = Flattener(store, FlattenOptions(distribute=distribute, limit=limit, report=report, trace=trace, share=share))
     count = store.count
     result = _folded(schema, flattener, scope, count)
     flat = _traced(result, schema, flattener) if trace else None
@@ -107,7 +107,7 @@ def flatten(
         scope = store.add("", result)
         if not store.to_fold or not isinstance(result, dict):
             break
-        flattener = Flattener(store, Options(distribute=distribute, limit=limit, trace=trace, share=share))
+        flattener = Flattener(store, FlattenOptions(distribute=distribute, limit=limit, trace=trace, share=share))
         again = _folded(result, flattener, scope, count)
         if equal(again, result):
             break
@@ -117,7 +117,7 @@ def flatten(
     return result if flat is None else flat
 
 
-def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: int) -> Json:
+def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, count: int) -> Json:
     """Return the result of one pass; `count` is the number of schemas that were given at first."""
     result = flattener.run([(schema, scope)])
     modern = not scope.resource.dialect.old and ("$schema" not in schema or dialect_of_uri(schema["$schema"]) is not None)

@@ -14,31 +14,31 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from instrc.flattening.conjunction import (
-    Begun,
     Collecting,
     Conjunct,
-    Derived,
+    DerivedSchema,
     Expansion,
     Frame,
     GoOn,
+    InProgress,
     Key,
     Merging,
-    Pending,
+    PendingPart,
     Term,
 )
 from instrc.flattening.contradictions import report_refusal
-from instrc.flattening.definitions import Definitions
+from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import application, mixing
-from instrc.flattening.run import Options, too_large
+from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
 
@@ -46,12 +46,12 @@ from instrc.schema.uris import is_mixin
 class Flattener(Tracing):
     """One run over a document, with all that is under way and all that is done."""
 
-    def __init__(self, store: SchemaStore, options: Options) -> None:
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)
         self.done: dict[Key, Json] = {}
         self.single: dict[tuple[int, int], Json] = {}
         self.open: dict[frozenset[object], Frame] = {}
-        self.definitions: Definitions = Definitions()
+        self.definitions: RecursiveDefinitions = RecursiveDefinitions()
         self.frames: int = 0
         self.terms: int = 0
         """Terms of all conjunctions together: a thousand closed branches have a million."""
@@ -65,7 +65,7 @@ class Flattener(Tracing):
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction."""
         first = self.begin(terms)
-        if not isinstance(first, Begun):
+        if not isinstance(first, InProgress):
             return first
         self.definitions.root = first
         box: JsonArray = [None]
@@ -81,7 +81,7 @@ class Flattener(Tracing):
             else:
                 _, container, slot = stack.pop()
                 result = self.finish(frame)
-            if isinstance(result, Begun):
+            if isinstance(result, InProgress):
                 stack.append((result, container, slot))
             else:
                 put(container, slot, result)
@@ -115,7 +115,7 @@ class Flattener(Tracing):
         here = (id(target), id(where))
         return self.single[here] if here in self.single else self.expanded([(target, where)], terms, alone)
 
-    def referred(self, node: Json, scope: Scope) -> tuple[Json, Scope]:
+    def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
         """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
         store = self.store
         for _ in range(REFERENCES_AT_ONCE):
@@ -186,7 +186,7 @@ class Flattener(Tracing):
         self.open[unordered] = frame
         return frame
 
-    def apply_mixins(self, node: JsonObject, scope: Scope) -> Json | Frame:
+    def apply_mixins(self, node: JsonObject, scope: DynamicScope) -> Json | Frame:
         """Return what a schema that applies mixins becomes, or the frame that will have it."""
         scope = self.store.below(node, scope)
         key = frozenset({("mixed", id(node), id(scope))})
@@ -207,14 +207,14 @@ class Flattener(Tracing):
         if more.name is None:
             return self.begin(more.terms)
         last = Collecting([None], partial(self.define, more.name))
-        last.pending.append(Pending(last.results, 0, more.terms))
+        last.pending.append(PendingPart(last.results, 0, more.terms))
         return last
 
     def define(self, name: str, done: Collecting) -> Json:
         """Keep a result as a definition."""
         return self.definitions.define(name, done.results[0])
 
-    def keep(self, derived: Iterable[Derived]) -> None:
+    def keep(self, derived: Iterable[DerivedSchema]) -> None:
         """Keep schemas that were made on the way, since things are known by identity."""
         for made in derived:
             self.alive.append(made.schema)
@@ -259,7 +259,7 @@ class Flattener(Tracing):
         self.alive.append(out)
         self.store.needs_flattening.add(id(out))
         more = Collecting([None], self.refolded)
-        more.pending.append(Pending(more.results, 0, [(out, self.flat)]))
+        more.pending.append(PendingPart(more.results, 0, [(out, self.flat)]))
         more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
         return more
 
@@ -283,5 +283,5 @@ def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
     Keywords that contradict each other are told in `report`.
     """
-    flattener = Flattener(SchemaStore(), Options(report=report))
+    flattener = Flattener(SchemaStore(), FlattenOptions(report=report))
     return flattener.run([(schema, flattener.flat) for schema in schemas])

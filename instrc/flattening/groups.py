@@ -30,11 +30,11 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 class _Said(Struct):
     """What the conjuncts say about properties, in the order in which they are read."""
 
-    groups: list[objects.Group] = field(default_factory=list)
+    groups: list[objects.PropertyRules] = field(default_factory=list)
     unevaluated: list[Term] = field(default_factory=list)
     """Values of `unevaluatedProperties` that have to stay as they are."""
     open_extra: Json = None
-    lost: list[objects.Lost] = field(default_factory=list)
+    lost: list[objects.ForbiddenProperty] = field(default_factory=list)
     apart: dict[str, list[JsonObject]] = field(default_factory=dict)
     """Keywords that stay in branches of their own."""
 
@@ -72,7 +72,7 @@ def _read(merger: Placing, place: int, said: _Said) -> None:
     """Read what one conjunct says about properties by name, by pattern and about further ones."""
     conjunct = merger.conjuncts[place]
     view, scope = conjunct.view, conjunct.scope
-    found = objects.Group(origin=place)
+    found = objects.PropertyRules(origin=place)
     for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
         value = view.get(keyword)
         if value.__class__ is dict:
@@ -104,7 +104,7 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
         pass
     elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
         said.groups.append(
-            objects.Group(
+            objects.PropertyRules(
                 {name: [] for name in (*certain.names, *possible.names)},
                 {regex: [] for regex in (*certain.patterns, *possible.patterns)},
                 [(value, scope)],
@@ -115,17 +115,17 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
     else:
         said.unevaluated.append((value, scope))
         names = unevaluated.never_evaluated(conjuncts, certain, possible)
-        said.groups.append(objects.Group({name: [(value, scope)] for name in names}))
+        said.groups.append(objects.PropertyRules({name: [(value, scope)] for name in names}))
         if value is False:
             said.lost += [
-                objects.Lost(name, place, [(listed[name], by.scope)])
+                objects.ForbiddenProperty(name, place, [(listed[name], by.scope)])
                 for name in names
                 for by in conjuncts
                 if name in (listed := mapping(by.view.get("properties")))
             ]
 
 
-def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.Group]]:
+def _join_groups(said: _Said, limit: int) -> tuple[objects.PropertyRules, list[objects.PropertyRules]]:
     """Join groups to one as far as that goes; return it, and those that stay beside it.
 
     Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
@@ -133,8 +133,8 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
-    apart: list[objects.Group] = []
-    joined: list[objects.Group] = []
+    apart: list[objects.PropertyRules] = []
+    joined: list[objects.PropertyRules] = []
     terms = here = matched = 0
     for further in said.groups[1:]:
         more = _terms_for_others(main, further) + _terms_for_others(further, main)
@@ -155,21 +155,23 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
     return joined[0], joined[1:]
 
 
-def _joined_again(main: objects.Group, apart: list[objects.Group], lost: list[objects.Lost]) -> list[objects.Group]:
+def _joined_again(
+    main: objects.PropertyRules, apart: list[objects.PropertyRules], lost: list[objects.ForbiddenProperty]
+) -> list[objects.PropertyRules]:
     """Return a group and those beside it, joined where what has been joined since has made room for it."""
     while made_room := next((other for other in apart[:COMPARED_GROUPS] if objects.join(main, other, lost)), None):
         apart.remove(made_room)
     return [main, *apart]
 
 
-def _terms_for_others(one: objects.Group, other: objects.Group) -> int:
+def _terms_for_others(one: objects.PropertyRules, other: objects.PropertyRules) -> int:
     """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
     if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
         return 0
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
-def write(merger: Placing, container: JsonObject, found: objects.Group, open_extra: Json) -> None:
+def write(merger: Placing, container: JsonObject, found: objects.PropertyRules, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
@@ -201,7 +203,7 @@ def rename(container: JsonObject, old: str, new: str) -> None:
 
 def items(merger: Placing) -> Remainder:
     """Join what is said about items."""
-    parts: list[arrays.Part] = []
+    parts: list[arrays.ItemRules] = []
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}
     trivial: Json = None
@@ -213,7 +215,7 @@ def items(merger: Placing) -> Remainder:
         if "prefixItems" in view and prefix.__class__ is not list:
             apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
         parts.append(
-            arrays.Part(
+            arrays.ItemRules(
                 [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],
                 (view["items"], scope) if "items" in view else None,
             )
@@ -226,7 +228,7 @@ def items(merger: Placing) -> Remainder:
             elif certain.all_items or unevaluated.items_void(merger.run.store, views, certain, value):
                 pass
             elif certain.covers_items(possible):
-                parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))
+                parts.append(arrays.ItemRules([(True, scope)] * certain.items, (value, scope)))
             else:
                 kept.append((value, scope))
     prefix_terms, items_terms = arrays.join(parts)

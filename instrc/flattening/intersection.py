@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from instrc.flattening.flattener import Flattener
-from instrc.flattening.run import Options
+from instrc.flattening.run import FlattenOptions
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import NOTED_SOURCES
 from instrc.schema.store import SchemaStore
@@ -23,7 +23,7 @@ class Intersection:
 
 def intersection(schemas: Sequence[Json]) -> Intersection:
     """Return the intersection of flat schemas; references in them stay as they are, as with `intersect`."""
-    flattener = Flattener(SchemaStore(), Options(trace=True))
+    flattener = Flattener(SchemaStore(), FlattenOptions(trace=True))
     schema = flattener.run([(each, flattener.flat) for each in schemas])
     return Intersection(schema, tuple(_sources(flattener)))
 

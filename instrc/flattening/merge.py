@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, Pending, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, PendingPart, Term
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
 from instrc.flattening.run import Flattening
@@ -38,7 +38,7 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
         return None
     frame = merger.frame
     units: JsonArray = [None] * len(expansion.units)
-    frame.pending += [Pending(units, number, [term]) for number, term in enumerate(expansion.units)]
+    frame.pending += [PendingPart(units, number, [term]) for number, term in enumerate(expansion.units)]
     frame.todo = Finalization.of(remainders, merger.watched, units, shares=expansion.shares)
     frame.idle = not frame.todo.anything()
     return frame

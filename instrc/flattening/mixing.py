@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from instrc.flattening.conjunction import Collecting, Derived, GoOn, Pending, Term
+from instrc.flattening.conjunction import Collecting, DerivedSchema, GoOn, PendingPart, Term
 from instrc.flattening.run import Flattening
 from instrc.flattening.splicing import SLOT, Intersect, splice_parts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_text
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.uris import is_mixin
 
 Bodies: TypeAlias = Callable[[Json], Json]
@@ -26,7 +26,7 @@ _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated"
 """What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
 
 
-def applies_mixins(node: JsonObject, scope: Scope) -> bool:
+def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
     """Tell whether a schema refers to a mixin, itself or in its `allOf`."""
     if "$ref" not in scope.resource.dialect.references:
         return False
@@ -44,13 +44,13 @@ def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collectin
     """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
     results: JsonArray = [None] * len(applied)
     frame = Collecting(results, partial(_go_on, run, terms, applied))
-    frame.pending += [Pending(results, index, [term], mixes=True) for index, term in enumerate(applied)]
+    frame.pending += [PendingPart(results, index, [term], mixes=True) for index, term in enumerate(applied)]
     return frame
 
 
 def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collecting) -> GoOn:
     places = [(id(node), id(run.store.below(node, scope))) for node, scope in applied]
-    return GoOn(terms, tuple(map(Derived, done.results)), dict(zip(places, done.results, strict=True)))
+    return GoOn(terms, tuple(map(DerivedSchema, done.results)), dict(zip(places, done.results, strict=True)))
 
 
 class _Parts(Struct, frozen=True):
@@ -62,7 +62,7 @@ class _Parts(Struct, frozen=True):
     """The mixins, the outermost first, each with the schema that refers to it."""
     words: JsonObject
     """What it says of the whole."""
-    derived: tuple[Derived, ...]
+    derived: tuple[DerivedSchema, ...]
 
 
 def _divide(node: JsonObject) -> _Parts:
@@ -70,7 +70,7 @@ def _divide(node: JsonObject) -> _Parts:
     branches: list[Json] = []
     words: JsonObject = {}
     rest: JsonObject = {}
-    derived: list[Derived] = []
+    derived: list[DerivedSchema] = []
     for keyword, value in node.items():
         if keyword == "allOf" and isinstance(value, list):
             for branch in value:
@@ -80,7 +80,7 @@ def _divide(node: JsonObject) -> _Parts:
                 references.append((as_text(branch["$ref"]), branch))
                 if len(branch) > 1:
                     beside = {word: text for word, text in branch.items() if word != "$ref"}
-                    derived.append(Derived(beside, (branch,)))
+                    derived.append(DerivedSchema(beside, (branch,)))
                     branches.append(beside)
         elif keyword == "$ref" and is_mixin(value):
             references.insert(0, (as_text(value), node))
@@ -90,19 +90,21 @@ def _divide(node: JsonObject) -> _Parts:
             rest[keyword] = value
     if branches:
         rest["allOf"] = branches
-    derived.append(Derived(rest, (node,), needs_flattening=True))
+    derived.append(DerivedSchema(rest, (node,), needs_flattening=True))
     return _Parts(rest, tuple(references), words, tuple(derived))
 
 
-def application(run: Flattening, node: JsonObject, scope: Scope, bodies: Bodies, intersect: Intersect) -> tuple[Collecting, GoOn]:
+def application(
+    run: Flattening, node: JsonObject, scope: DynamicScope, bodies: Bodies, intersect: Intersect
+) -> tuple[Collecting, GoOn]:
     """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
     parts = _divide(node)
     results: JsonArray = [None] * (len(parts.references) + 1)
     frame = Collecting(results, partial(_apply, run, parts, node, bodies, intersect))
-    frame.pending.append(Pending(results, 0, [(parts.rest, scope)]))
+    frame.pending.append(PendingPart(results, 0, [(parts.rest, scope)]))
     for index, (reference, where) in enumerate(parts.references):
         target = run.store.resolve(reference, scope, where)
-        frame.pending.append(Pending(results, index + 1, [(target.node, target.scope)]))
+        frame.pending.append(PendingPart(results, index + 1, [(target.node, target.scope)]))
     return frame, GoOn([], parts.derived)
 
 
@@ -113,21 +115,21 @@ def _apply(run: Flattening, parts: _Parts, node: Json, bodies: Bodies, intersect
         return False
     filling: Json = None
     left: Json = rest
-    derived: list[Derived] = []
+    derived: list[DerivedSchema] = []
     if isinstance(rest, dict):
         if isinstance(properties := rest.get("properties"), dict) and SLOT in properties:
             filling = bodies(properties[SLOT])
         left = _without_slot(rest)
-        derived.append(Derived(left, (rest,)))
+        derived.append(DerivedSchema(left, (rest,)))
     at = run.store.at(node)
     for mixin, (reference, _) in zip(reversed(mixins), reversed(parts.references), strict=True):
         inside = filling
         filling = splice_parts(intersect, mixin, inside, report=run.options.report, applied=reference, at=at)
-        derived.append(Derived(filling, (mixin, inside)))
+        derived.append(DerivedSchema(filling, (mixin, inside)))
     terms: list[Term] = [(filling, run.flat), (left, run.flat)]
     if parts.words:
         closed: JsonObject = {"allOf": [filling, left], **parts.words}
-        derived.append(Derived(closed, (node,), needs_flattening=True))
+        derived.append(DerivedSchema(closed, (node,), needs_flattening=True))
         terms = [(closed, run.flat)]
     return GoOn(terms, tuple(derived), name=done.name)
 

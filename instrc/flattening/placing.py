@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, Pending, Term
+from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, PendingPart, Term
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Flattening
 from instrc.flattening.unevaluated import items_void, matters, properties_void
@@ -31,7 +31,7 @@ class Placing:
                 container[keyword] = node
                 return
         container[keyword] = None
-        self.pending.append(Pending(container, keyword, terms))
+        self.pending.append(PendingPart(container, keyword, terms))
 
     def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
         """Add the schema of a conjunction to a list, now if it is known, else later."""
@@ -39,7 +39,7 @@ class Placing:
         if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.run.store.needs_flattening):
             branches.append(node)
             return
-        self.pending.append(Pending(branches, len(branches), terms))
+        self.pending.append(PendingPart(branches, len(branches), terms))
         branches.append(None)
 
     def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
@@ -55,12 +55,12 @@ class Placing:
             names = [name for name, schema in value.items() if schema.__class__ is dict and id(schema) in needs_flattening]
             if names:
                 container[keyword] = schemas = value.copy()
-                self.pending += [Pending(schemas, name, [(value[name], scope)]) for name in names]
+                self.pending += [PendingPart(schemas, name, [(value[name], scope)]) for name in names]
         elif isinstance(value, list) and keyword in MANY:
             places = [at for at, schema in enumerate(value) if schema.__class__ is dict and id(schema) in needs_flattening]
             if places:
                 container[keyword] = branches = value.copy()
-                self.pending += [Pending(branches, at, [(value[at], scope)]) for at in places]
+                self.pending += [PendingPart(branches, at, [(value[at], scope)]) for at in places]
 
     def watch(self) -> MarksThatStay:
         """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""

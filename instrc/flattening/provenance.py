@@ -14,7 +14,7 @@ Recorded: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]
 """By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
 
 
-class Origin(NamedTuple):
+class KeywordOrigin(NamedTuple):
     """Where a keyword was written: the URI of the document (empty for the schema itself) and the JSON Pointer in it."""
 
     uri: str
@@ -28,7 +28,7 @@ class Flat(NamedTuple):
     """A flat schema, and for each of its keywords by JSON Pointer the places it comes from, in written order."""
 
     schema: Json
-    origins: dict[str, tuple[Origin, ...]]
+    origins: dict[str, tuple[KeywordOrigin, ...]]
 
     def then(self, later: Flat) -> Flat:
         """Return what a later pass has made of this schema, with the origins that it has here."""
@@ -52,13 +52,13 @@ _FORMERLY = {
 """What a keyword may have been written as."""
 
 
-def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) -> dict[str, tuple[Origin, ...]]:
+def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) -> dict[str, tuple[KeywordOrigin, ...]]:
     """Return where each keyword of a result comes from; `root` is the schema that was flattened.
 
     Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
     """
     places = _places(store)
-    found: dict[str, tuple[Origin, ...]] = {}
+    found: dict[str, tuple[KeywordOrigin, ...]] = {}
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
     while stack:
         node, path = stack.pop()
@@ -71,7 +71,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
             if keyword in by_keyword:
                 found[here] = _written_origins(by_keyword[keyword], places, recorded)
             elif own is not None:
-                found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+                found[here] = (KeywordOrigin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
             elif not path and isinstance(root, dict) and keyword in root and keyword != "$defs":
                 found[here] = (_origin(root, keyword, places),)
             else:
@@ -80,9 +80,11 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
     return found
 
 
-def _written_origins(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
+def _written_origins(
+    conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: Recorded
+) -> tuple[KeywordOrigin, ...]:
     """Return where the keywords of conjuncts were written, looking through results that were folded again."""
-    found: dict[Origin, None] = {}
+    found: dict[KeywordOrigin, None] = {}
     stack = conjuncts[::-1]
     seen: set[tuple[int, str]] = set()
     while stack:
@@ -98,7 +100,7 @@ def _written_origins(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Or
     return tuple(found)
 
 
-def _origin(node: JsonObject, keyword: str, places: dict[int, Origin]) -> Origin:
+def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) -> KeywordOrigin:
     """Return the place of a keyword of an original schema, by the name it has there."""
     uri, path = places[id(node)]
     word = (
@@ -106,12 +108,12 @@ def _origin(node: JsonObject, keyword: str, places: dict[int, Origin]) -> Origin
         if keyword in node
         else next((old for old in (*_FORMERLY.get(keyword, ()), keyword.removeprefix("x-")) if old in node), keyword)
     )
-    return Origin(uri, path + pointer((word,)))
+    return KeywordOrigin(uri, path + pointer((word,)))
 
 
-def _places(store: SchemaStore) -> dict[int, Origin]:
+def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
     """Return where each object of the documents stands, by its `id`; the first place if there are several."""
-    places: dict[int, Origin] = {}
+    places: dict[int, KeywordOrigin] = {}
     for document in store.documents:
         stack: list[tuple[Json, str]] = [(document.root, "")]
         while stack:
@@ -119,7 +121,7 @@ def _places(store: SchemaStore) -> dict[int, Origin]:
             if value.__class__ is dict:
                 if id(value) in places:
                     continue
-                places[id(value)] = Origin(document.uri, path)
+                places[id(value)] = KeywordOrigin(document.uri, path)
                 parts: list[tuple[str | int, Json]] = list(value.items())
             else:
                 parts = list(enumerate(listing(value)))

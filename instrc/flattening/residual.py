@@ -18,7 +18,7 @@ from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import Json, JsonObject, as_integer
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
-from instrc.schema.laws import Keys, Verdict
+from instrc.schema.laws import EqualityKeys, Verdict
 from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import LAWS, NAMED, SPEAKS_OF
@@ -50,7 +50,7 @@ class ResidualAllOf:
         self.made: list[Group] = []
         """Schemas that have to be folded."""
         self.impossible = False
-        self.key_of = Keys()
+        self.key_of = EqualityKeys()
 
     def reduce(self) -> None:
         """Leave out what can be left out."""

@@ -13,11 +13,11 @@ from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT
-from instrc.schema.resources import Document, Resource, Scope
+from instrc.schema.resources import DynamicScope, Resource, SchemaDocument
 from instrc.schema.store import SchemaStore
 
 
-class Options(Struct, frozen=True):
+class FlattenOptions(Struct, frozen=True):
     """What a caller may choose."""
 
     distribute: int = 0
@@ -31,11 +31,11 @@ class Options(Struct, frozen=True):
 class Flattening:
     """One flattening of a document."""
 
-    def __init__(self, store: SchemaStore, options: Options) -> None:
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         self.store = store
         self.options = options
         nowhere: Json = {}
-        self.flat: Scope = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
+        self.flat: DynamicScope = DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
         """The scope of results that are merged once more."""
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become; the flattener fills it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Merging, Pending
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Merging, PendingPart
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import MANY, NAMED, ONE
@@ -27,16 +27,16 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
                     if child.__class__ is dict and id(child) in needs_flattening:
                         if changed is None:
                             out[keyword] = changed = value.copy()
-                        pending.append(Pending(changed, name, [(child, run.store.below(child, scope))]))
+                        pending.append(PendingPart(changed, name, [(child, run.store.below(child, scope))]))
             elif keyword in ONE and id(value) in needs_flattening:
-                pending.append(Pending(out, keyword, [(value, run.store.below(value, scope))]))
+                pending.append(PendingPart(out, keyword, [(value, run.store.below(value, scope))]))
         elif isinstance(value, list) and keyword in MANY:
             items: list[Json] | None = None
             for index, child in enumerate(value):
                 if child.__class__ is dict and id(child) in needs_flattening:
                     if items is None:
                         out[keyword] = items = value.copy()
-                    pending.append(Pending(items, index, [(child, run.store.below(child, scope))]))
+                    pending.append(PendingPart(items, index, [(child, run.store.below(child, scope))]))
     if run.options.trace:
         run.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
     return frame

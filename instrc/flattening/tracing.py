@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from instrc.flattening.conjunction import Conjunct, Merging
-from instrc.flattening.run import Flattening, Options
+from instrc.flattening.run import Flattening, FlattenOptions
 from instrc.jsonvalue import Json, JsonArray, as_object
 from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
@@ -14,7 +14,7 @@ from instrc.schema.store import SchemaStore
 class Tracing(Flattening):
     """A run that notes origins if it is asked to."""
 
-    def __init__(self, store: SchemaStore, options: Options) -> None:
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)
         self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
         """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""

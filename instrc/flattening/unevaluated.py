@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.relations import implies
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import TRIVIAL
@@ -32,7 +32,7 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
         scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
         view = store.view(node, scope)
         certain, possible = evaluated(store, node, scope)
-        others: list[tuple[JsonObject, Scope, JsonObject | None]] = [
+        others: list[tuple[JsonObject, DynamicScope, JsonObject | None]] = [
             (conjunct.node, conjunct.scope, conjunct.view) for conjunct in expansion.conjuncts
         ]
         others += [(other, where, None) for other, where in expansion.units if other is not node]

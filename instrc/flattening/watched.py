@@ -6,7 +6,7 @@ from instrc.flattening.evaluated import evaluated
 from instrc.flattening.unevaluated import BRANCHES, ITEMS, PROPERTIES, matters
 from instrc.jsonvalue import Json, as_object
 from instrc.problems.problem import CompileError
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas
 
@@ -33,7 +33,7 @@ class Watched:
             self._look(store, node, scope)
             stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
 
-    def _look(self, store: SchemaStore, node: dict[str, Json], scope: Scope) -> None:
+    def _look(self, store: SchemaStore, node: dict[str, Json], scope: DynamicScope) -> None:
         """Record what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
         view = store.view(node, scope)
         if "$dynamicRef" in view or "$recursiveRef" in view:
@@ -51,7 +51,7 @@ class Watched:
             self.everything = True
 
 
-def _mark(store: SchemaStore, node: Json, scope: Scope, marked: set[int]) -> None:
+def _mark(store: SchemaStore, node: Json, scope: DynamicScope, marked: set[int]) -> None:
     """Record all schemas whose marks a schema sees."""
     stack = [(node, scope)]
     while stack:

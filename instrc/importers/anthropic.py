@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from instrc.importers.functions import ListFormat, functions
 from instrc.importers.given import Given
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 
 FORMAT = ListFormat(keywords={"input_examples": "examples"})
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools with an input schema; tools that Anthropic runs itself are noted."""
     return functions(given, FORMAT)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from instrc.importers.functions import ListFormat, functions
 from instrc.importers.given import Given
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.schema.normalize import Rules
 
 FORMAT = ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"}))
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the functions of a data set, those of all its entries."""
     return functions(given, FORMAT)

@@ -12,7 +12,7 @@ from instrc.importers.references import localize_references
 from instrc.jsonvalue import Json, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
+from instrc.schema.dialects import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.discriminators import spell_out
 from instrc.schema.normalize import Rules
 from instrc.schema.walk import Path, is_schema
@@ -154,7 +154,7 @@ def _beside(here: str, name: str) -> str | None:
     return "/".join(steps) or None
 
 
-def dialect_of(document: Json) -> Dialect:
+def dialect_of(document: Json) -> Draft:
     """Return how the schemas of a document are to be read."""
     version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
     return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST

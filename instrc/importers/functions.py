@@ -13,7 +13,7 @@ from functools import partial
 from instrc.importers.given import Given
 from instrc.importers.normalizing import DISCRIMINATOR, sound
 from instrc.importers.references import localize_references
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
@@ -70,7 +70,7 @@ class ListFormat:
     """Members that may stand beside a list of tools without a word: the rest of a request, or of a data set."""
 
 
-def functions(given: Given, kind: ListFormat) -> Iterator[Tool]:
+def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
     """Yield the tools in what was given, in order; what is none is noted."""
     stack: list[tuple[Json, Path, int]] = [(given.value, (), 0)]
     while stack:
@@ -131,7 +131,7 @@ def _not_one(value: dict[str, Json]) -> str:
     return "it has neither a name nor a schema" if value else "it is empty"
 
 
-def _function(value: dict[str, Json], path: Path, given: Given, kind: ListFormat) -> Tool:
+def _function(value: dict[str, Json], path: Path, given: Given, kind: ListFormat) -> ImportedTool:
     read: set[str] = set()
 
     def first(keys: tuple[str, ...]) -> str | None:
@@ -168,7 +168,7 @@ def _function(value: dict[str, Json], path: Path, given: Given, kind: ListFormat
     for key, part in value.items():
         if key not in read and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
-    return Tool(
+    return ImportedTool(
         name=name,
         at=path,
         schema=schema,

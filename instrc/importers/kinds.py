@@ -8,7 +8,7 @@ from importlib import import_module
 
 from instrc.importers.catalogue import KINDS, OF_ACTIVITIES
 from instrc.importers.given import Given
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.importers.vibes import ImportedVibe, Results, vibes
 from instrc.problems.importing import NoTools, UnknownImporter
 from instrc.problems.problem import CompileError, Problem
@@ -42,7 +42,7 @@ def given_of(kind: str, values: Iterable[object]) -> Given:
 
 def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
     """Read all tools that were given."""
-    tools: Iterator[Tool] = import_module(f"instrc.importers.{KINDS[known_kind(kind)]}").tools(given)
+    tools: Iterator[ImportedTool] = import_module(f"instrc.importers.{KINDS[known_kind(kind)]}").tools(given)
     made = tuple(vibes(tools, given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
     if not made and not any(problem.severity == "error" for problem in given.problems):
         given.problems.append(NoTools(at=given.locate(()), kind=kind))

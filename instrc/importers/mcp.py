@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from instrc.importers.functions import ListFormat, functions, normalize_schema
 from instrc.importers.given import Given
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, at, pointer
 
 MAP = "dev.instrc/map"
@@ -17,13 +17,13 @@ FORMAT = ListFormat(
 )
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools of a server; one that was a vibe before is that vibe again."""
     for tool in functions(given, FORMAT):
         yield _restored(at(given.value, pointer(tool.at)), tool, given)
 
 
-def _restored(value: Json, tool: Tool, given: Given) -> Tool:
+def _restored(value: Json, tool: ImportedTool, given: Given) -> ImportedTool:
     meta = value.get("_meta") if value.__class__ is dict else None
     record = meta.get(MAP) if meta.__class__ is dict else None
     if record.__class__ is not dict:

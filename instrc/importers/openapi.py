@@ -8,7 +8,7 @@ from instrc.importers.components import Components
 from instrc.importers.given import Given
 from instrc.importers.operation import Operation
 from instrc.importers.swagger import SwaggerOperation
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, as_object
 from instrc.problems.importing import NotATool
 from instrc.schema.notes import value_in_words
@@ -17,7 +17,7 @@ from instrc.schema.walk import Path
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the operations of a document in the order in which it lists them."""
     document = given.value
     if document.__class__ is not dict or document.get("paths", {}).__class__ is not dict:

@@ -16,7 +16,7 @@ from instrc.importers.components import Components
 from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
 from instrc.importers.references import localize_references
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_text
 from instrc.schema.members import listing, mapping
 from instrc.schema.notes import value_in_words
@@ -51,7 +51,7 @@ class Operation:
         call = call_of(given, (item, path), (self.operation, self.at))
         self.extras: dict[str, Json] = {"x-operation": self.label, **call}
 
-    def tool(self) -> Tool:
+    def tool(self) -> ImportedTool:
         """Return the operation as a tool."""
         for parameter, path in self._parameters():
             self.parameter(parameter, path)
@@ -69,7 +69,7 @@ class Operation:
             self.extras["deprecated"] = True
         if "callbacks" in self.operation:
             self.given.left_out((*self.at, "callbacks"), "callbacks", "they are calls that come in")
-        return Tool(
+        return ImportedTool(
             name=identifier if identifier.__class__ is str and identifier else self.label,
             at=self.at,
             schema=schema,

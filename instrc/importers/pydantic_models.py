@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
@@ -53,7 +53,7 @@ def is_model(value: object) -> bool:
     return isinstance(value, type) and callable(getattr(value, "model_json_schema", None)) and value.__module__ != "pydantic.main"
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield one tool a type."""
     value = given.value
     entries: list[tuple[Json, Path]] = (
@@ -65,7 +65,7 @@ def tools(given: Given) -> Iterator[Tool]:
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
         title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))
-        yield Tool(
+        yield ImportedTool(
             name=name if _NAME in entry else title,
             at=path,
             schema=normalize_schema(rest, path, given, RULES),

@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
@@ -45,7 +45,7 @@ def objects(value: object) -> list[object]:
     return []
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools; an input that may be left out is `nullable`, its other words are JSON Schema."""
     value = given.value
     entries: list[tuple[Json, Path]] = [(value, ())]
@@ -64,7 +64,7 @@ def tools(given: Given) -> Iterator[Tool]:
             given.problems.append(NotATool(at=given.locate(path), reason=f"{value_in_words(entry)} has no inputs"))
 
 
-def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
+def _tool(entry: dict[str, Json], path: Path, given: Given) -> ImportedTool:
     inputs, own = as_object(entry.get("inputs", {})), entry.get("name")
     required: list[Json] = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
     schema: JsonObject = {"type": "object", "properties": inputs, "required": required, "additionalProperties": False}
@@ -76,7 +76,7 @@ def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
     for key, part in entry.items():
         if key not in _MEMBERS and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
-    return Tool(
+    return ImportedTool(
         name=own if isinstance(own, str) else None,
         at=path,
         schema=_described(schema, at, given),

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from instrc.importers.given import Given
-from instrc.importers.tools import Tool
+from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json
 from instrc.plans.taskbench.tools import arguments_of, output_of, read_bench
 from instrc.problems.importing import NotATool
 from instrc.schema.walk import Path
 
 
-def tools(given: Given) -> Iterator[Tool]:
+def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools; types become texts of their media type, and what a tool gives back is its output."""
 
     def refuse(path: Path, reason: str) -> None:
@@ -29,7 +29,7 @@ def tools(given: Given) -> Iterator[Tool]:
     places = [ids.index(tool.id) for tool in bench.tools]
     for tool, place in zip(bench.tools, places, strict=True):
         schema: Json = {"properties": {}, **arguments_of(tool)}
-        yield Tool(
+        yield ImportedTool(
             name=tool.id,
             at=(*holder, place),
             schema=schema,

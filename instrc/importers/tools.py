@@ -13,7 +13,7 @@ from instrc.schema.walk import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class ImportedTool:
     """One tool: its schemas are normalized, all else is as it was written."""
 
     name: str | None

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from instrc.importers.given import Given
 from instrc.importers.references import embedded
-from instrc.importers.tools import FileNames, Tool, kebab
+from instrc.importers.tools import FileNames, ImportedTool, kebab
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
@@ -36,11 +36,11 @@ class ImportedVibe:
     """Where the tool stands in the source."""
 
 
-def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[ImportedVibe]:
+def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
     """Yield a vibe for each tool, or two where a call of the server is wanted, under names that differ."""
     names = FileNames()
     firsts: dict[str, tuple[str, Path]] = {}
-    left: list[Tool] = []
+    left: list[ImportedTool] = []
     for tool in tools:
         document = _document(tool, given)
         if results == "output":
@@ -94,7 +94,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
     return replace(vibe, document=as_object(rebuild(vibe.document, change)))
 
 
-def _document(tool: Tool, given: Given) -> dict[str, Json]:
+def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
     """Return the schema of a tool under its name."""
     schema: JsonObject = tool.schema if isinstance(tool.schema, dict) else {"type": "object", "properties": {}}
     if tool.schema is False:
@@ -120,7 +120,7 @@ def _document(tool: Tool, given: Given) -> dict[str, Json]:
     return document
 
 
-def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[str, Json]:
+def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) -> dict[str, Json]:
     """Return a tool whose property `output` the server fills in."""
     properties = as_object(document.get("properties", {}))
     if document.get("type") != "object" or "output" in properties:
@@ -136,7 +136,7 @@ def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[st
     return made
 
 
-def _activity(tool: Tool) -> dict[str, Json]:
+def _activity(tool: ImportedTool) -> dict[str, Json]:
     """Return the call of the server that belongs to a tool."""
     output, definitions = _output(tool, "/properties/output", {})
     made: dict[str, Json] = {"title": tool.name or "tool"}
@@ -146,12 +146,12 @@ def _activity(tool: Tool) -> dict[str, Json]:
     return {**made, "$defs": definitions} if definitions else made
 
 
-def _output(tool: Tool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
+def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
     result = {} if tool.result is None else tool.result()
     return embedded(result, place, taken) if result.__class__ is dict else (result, {})
 
 
-def _note_meanings(document: dict[str, Json], tool: Tool, given: Given) -> None:
+def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given) -> None:
     properties = document.get("properties")
     for key in properties if properties.__class__ is dict else ():
         if key == "output" or key.startswith(("_", "$")):

@@ -11,7 +11,7 @@ Kind: TypeAlias = Literal["resource", "temporal", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class BenchInput:
     """One input of a tool."""
 
     key: str
@@ -30,7 +30,7 @@ class BenchTool:
     """As a plan calls it: `ImageSearchByImage`."""
     kind: Kind
     description: str
-    slots: tuple[Slot, ...]
+    slots: tuple[BenchInput, ...]
     outputs: tuple[str, ...]
     """The types of what it gives back; temporal tools do not say."""
     index: int

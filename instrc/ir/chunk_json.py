@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from instrc.ir.reads import Read, value_of, written_value
-from instrc.ir.steps import NO_ENGINE, Chunk, Engine, Executor, Loop, Slot, Step, framed
+from instrc.ir.steps import NO_ENGINE, Chunk, EngineProperties, EngineSlot, Executor, Loop, Step, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, at
 from instrc.limits.programs import PROCESS_LEVELS, ROUNDS
 
@@ -27,12 +27,12 @@ def read_step(key: str, written: Json, executor: Executor, resolve: Resolve) -> 
         return Step(key, written, executor)
     refers = isinstance(written.get("$ref"), str)
     schema = resolve(written) if refers else written
-    slots: list[Slot] = []
+    slots: list[EngineSlot] = []
     for path, node in nodes_in(schema):
         if path and not _SIGNS.isdisjoint(node):
             engine = _engine_in_slot(node)
             if engine is not NO_ENGINE:
-                slots.append(Slot(path, engine))
+                slots.append(EngineSlot(path, engine))
     engine = _engine_of(schema)
     for slot in slots:
         schema = as_object(changed(schema, slot.path, partial(_bare, engine=slot.engine)))
@@ -104,7 +104,7 @@ def loops_of(chunk: Chunk) -> Iterator[Loop]:
         if isinstance(properties, dict) and "_iteration" in properties and "_continue" in properties:
             bound = properties["_iteration"]
             most = bound.get("maximum") if isinstance(bound, dict) else None
-            yield Loop(Slot(path, NO_ENGINE).names, most if is_count(most) else ROUNDS)
+            yield Loop(EngineSlot(path, NO_ENGINE).names, most if is_count(most) else ROUNDS)
 
 
 def nodes_in(schema: Json) -> Iterator[tuple[Path, JsonObject]]:
@@ -126,7 +126,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Path, JsonObject]]:
         waiting.extend(reversed(below))
 
 
-def beside(schema: Json, engine: Engine) -> Json:
+def beside(schema: Json, engine: EngineProperties) -> Json:
     """Write what is for the engine beside a schema, last."""
     return {**schema, **_words(engine)} if isinstance(schema, dict) else schema
 
@@ -136,7 +136,7 @@ def is_count(value: Json) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _words(engine: Engine) -> JsonObject:
+def _words(engine: EngineProperties) -> JsonObject:
     found: JsonObject = {}
     if engine.activity is not None:
         found["activity"] = engine.activity
@@ -157,13 +157,13 @@ def _words(engine: Engine) -> JsonObject:
     return found
 
 
-def _engine_of(node: JsonObject) -> Engine:
+def _engine_of(node: JsonObject) -> EngineProperties:
     """Return what stands beside the schema of a step; what is no such word stays in the schema."""
     if all(word not in node for word in WORDS):
         return NO_ENGINE
     among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
     tools = plan.get("tools") if isinstance(plan, dict) else None
-    return Engine(
+    return EngineProperties(
         tuple(_references(node)),
         None if arguments is None else value_of(arguments),
         _text(node.get("activity")),
@@ -175,7 +175,7 @@ def _engine_of(node: JsonObject) -> Engine:
     )
 
 
-def _engine_in_slot(node: JsonObject) -> Engine:
+def _engine_in_slot(node: JsonObject) -> EngineProperties:
     """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
     engine = _engine_of(node)
     arguments = node.get("arguments")
@@ -184,7 +184,7 @@ def _engine_in_slot(node: JsonObject) -> Engine:
     return engine if _words(engine).keys() & _SIGNS else NO_ENGINE
 
 
-def _bare(node: Json, engine: Engine) -> Json:
+def _bare(node: Json, engine: EngineProperties) -> Json:
     words = _words(engine)
     return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 

@@ -59,7 +59,7 @@ class Argument(msgspec.Struct, frozen=True, gc=False):
     value: Path | Constant
 
 
-class Tool(msgspec.Struct, frozen=True):
+class PlannableTool(msgspec.Struct, frozen=True):
     """An activity or a process that a plan may call."""
 
     name: str
@@ -77,7 +77,7 @@ class Tool(msgspec.Struct, frozen=True):
 class Planned(msgspec.Struct, frozen=True, gc=False):
     """A property that is filled with a plan for these tools."""
 
-    tools: tuple[Tool, ...]
+    tools: tuple[PlannableTool, ...]
 
 
 class Among(msgspec.Struct, frozen=True, gc=False):
@@ -125,7 +125,7 @@ def is_lone_instruction(content: object) -> bool:
     return isinstance(content, Fusion) and not content.slots and not content.mixins
 
 
-class Group(msgspec.Struct, frozen=True, gc=False):
+class MixinGroup(msgspec.Struct, frozen=True, gc=False):
     """A mixin around several steps: they stand between its properties and are never cut apart."""
 
     application: Application
@@ -136,7 +136,7 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     """Its own among the groups of the graph."""
 
 
-Unit: TypeAlias = int | Group
+Unit: TypeAlias = int | MixinGroup
 """What stands in a chunk or a slot: a step by number, or a group of units."""
 
 

@@ -10,7 +10,7 @@ HINT = "Use {paths}."
 """What a model step's description says about the data it reads; `{paths}` stands for them."""
 
 
-class Options(Struct, frozen=True):
+class CompileOptions(Struct, frozen=True):
     """What may be chosen about a compilation."""
 
     naming: str = "step"

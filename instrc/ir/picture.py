@@ -18,7 +18,7 @@ LANES: dict[Lane, str] = {"model": "Model", "server": "Server", "user": "Person"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PictureRead:
     """Something that is read: the path as it is written, and the id of the step or block it comes from."""
 
     text: str
@@ -35,7 +35,7 @@ class Node:
     id: str
     key: str
     lane: Lane
-    reads: tuple[Line, ...]
+    reads: tuple[PictureRead, ...]
     notes: tuple[str, ...]
     """What else is to be said in a few words: its activity, a deadline."""
     schema: Json
@@ -48,7 +48,7 @@ class Section:
     """A part of a box: all of a chunk, or one body of a block."""
 
     title: str | None
-    reads: tuple[Line, ...]
+    reads: tuple[PictureRead, ...]
     """What the condition of a branch reads."""
     items: tuple[Node | Box, ...]
 
@@ -67,7 +67,7 @@ class Box:
     """Of a chunk."""
     entry: bool
     """The tool that starts the process."""
-    reads: tuple[Line, ...]
+    reads: tuple[PictureRead, ...]
     sections: tuple[Section, ...]
     schema: Json
     """Of a chunk: as it stands in the process."""
@@ -103,7 +103,7 @@ class Picture:
         return tuple(lane for lane in LANES if lane in used) or ("model",)
 
 
-def reads_of(item: Node | Box) -> list[Line]:
+def reads_of(item: Node | Box) -> list[PictureRead]:
     """Return all that a step or a box reads."""
     if isinstance(item, Node):
         return list(item.reads)

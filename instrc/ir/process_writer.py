@@ -11,14 +11,14 @@ from instrc.ir.steps import Chunk, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 
 
-class Written(Struct, frozen=True):
+class ContextsJson(Struct, frozen=True):
     """The contexts of a process: the properties of its root, and its definitions in order."""
 
     properties: JsonObject
     definitions: JsonObject
 
 
-def write_contexts(body: Body) -> Written:
+def write_contexts(body: Body) -> ContextsJson:
     """Return the contexts of the outermost body and all that is in them."""
     order: list[Context] = []
     waiting = list(reversed(body.contexts))
@@ -33,7 +33,7 @@ def write_contexts(body: Body) -> Written:
         made[id(context)] = _context(context, made)
         if context.definition is not None:
             definitions[context.definition] = made[id(context)]
-    return Written(_properties(body, made), definitions)
+    return ContextsJson(_properties(body, made), definitions)
 
 
 def _properties(body: Body, made: dict[int, JsonObject]) -> JsonObject:

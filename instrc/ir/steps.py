@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json, JsonObject, as_object
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 
-class Engine(msgspec.Struct, frozen=True, gc=False):
+class EngineProperties(msgspec.Struct, frozen=True, gc=False):
     """What stands beside a schema for the engine alone."""
 
     references: tuple[Read, ...] = ()
@@ -33,15 +33,15 @@ class Engine(msgspec.Struct, frozen=True, gc=False):
     delay: str | None = None
 
 
-NO_ENGINE = Engine()
+NO_ENGINE = EngineProperties()
 
 
-class Slot(msgspec.Struct, frozen=True, gc=False):
+class EngineSlot(msgspec.Struct, frozen=True, gc=False):
     """A schema inside a step that has something for the engine."""
 
     path: tuple[str | int, ...]
     """The keywords, names and places that lead to it from the schema of the step."""
-    engine: Engine
+    engine: EngineProperties
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,8 +79,8 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     schema: Json
     """Without what is for the engine; a reference at its top is followed."""
     executor: Executor = "model"
-    engine: Engine = NO_ENGINE
-    slots: tuple[Slot, ...] = ()
+    engine: EngineProperties = NO_ENGINE
+    slots: tuple[EngineSlot, ...] = ()
     reference: Json = None
     """How the schema is written where that is a reference."""
 
@@ -138,7 +138,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
             if engine.plan is not None and (names or self.executor != "server")
         )
 
-    def _engines(self) -> Iterator[tuple[tuple[str, ...], Engine]]:
+    def _engines(self) -> Iterator[tuple[tuple[str, ...], EngineProperties]]:
         yield (), self.engine
         yield from ((slot.names, slot.engine) for slot in self.slots)
 

@@ -83,9 +83,9 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
-    from instrc.runtime.interpreter.v1.program import Program
+    from instrc.runtime.interpreter.v1.program import RunnablePlan
 
-    for region in Program(plan).regions:
+    for region in RunnablePlan(plan).regions:
         for unit in region.units:
             if unit.kind in {"activity", "fire"}:
                 step = unit.steps[0]

@@ -11,7 +11,7 @@ from instrc.launching.engines import STORE, engine_of
 from instrc.launching.equipping import Own, remade
 from instrc.runtime.asking import ask_people
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Engine, Launch, Report
+from instrc.runtime.engine import Engine, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People
@@ -37,27 +37,27 @@ class Host:
         """Note what a run is begun, or gone on with, here."""
         self._here[run] = here
 
-    async def start(self, launch: Launch) -> Report:
+    async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody."""
         return await self._ask_people(await self.engine.start(launch))
 
-    async def runs(self) -> list[Report]:
+    async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
         return await self.engine.runs()
 
-    async def show(self, run: str) -> Report:
+    async def show(self, run: str) -> RunReport:
         """Return how a run stands."""
         return await self.engine.show(run)
 
-    async def answer(self, run: str, step: str, data: Json) -> Report:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run and carry it on."""
         return await self._ask_people(await self.engine.answer(run, step, data))
 
-    async def cancel(self, run: str) -> Report:
+    async def cancel(self, run: str) -> RunReport:
         """End a run."""
         return await self._ask_people(await self.engine.cancel(run))
 
-    async def resume(self, run: str) -> Report:
+    async def resume(self, run: str) -> RunReport:
         """Go on with a run."""
         return await self._ask_people(await self.engine.resume(run))
 
@@ -71,7 +71,7 @@ class Host:
         if close is not None:
             close()
 
-    async def _ask_people(self, report: Report) -> Report:
+    async def _ask_people(self, report: RunReport) -> RunReport:
         here = self._here.get(report.run)
         report = await ask_people(self.engine, report, None if here is None else here.people)
         if report.outcome is not None or report.status == "cancelled":

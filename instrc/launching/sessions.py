@@ -14,11 +14,10 @@ from instrc.launching.preparing import prepare
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
-from instrc.runtime.engine import Engine
-from instrc.runtime.engine import Report as RunReport
+from instrc.runtime.engine import Engine, RunReport
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
-from instrc.runtime.session import Offer
+from instrc.runtime.session import SessionTool
 from instrc.vibes.project import read_settings
 from instrc.workspace import OptionOverrides, Workspace
 
@@ -32,7 +31,7 @@ def offers_of(
     roots: Iterable[str] = (),
     shared: Iterable[str] = (),
     locked: bool = False,
-) -> Iterator[Offer]:
+) -> Iterator[SessionTool]:
     """Yield the exports of a file as tools of a session."""
     report = Report()
     compiled = Workspace(roots, shared, locked=locked).compile(file, OptionOverrides(), report)
@@ -40,7 +39,7 @@ def offers_of(
     for artefact in compiled:
         prepared = prepare(file, export=artefact.name, roots=roots, shared=shared, locked=locked)
         if artefact.kind == "tool":
-            yield Offer(artefact.name, artefact.documents["tool"])
+            yield SessionTool(artefact.name, artefact.documents["tool"])
             continue
         known = all_activities(prepared, Activities(), rehearse=rehearse)
         launcher = Launcher(prepared, activities=known, how=how_of(prepared, model=model, rehearse=rehearse), rehearse=rehearse)
@@ -64,7 +63,7 @@ def offers_of(
                 ended["error"] = without_type(report.outcome["error"])
             return ended
 
-        yield Offer(artefact.name, artefact.documents["tool"], begin)
+        yield SessionTool(artefact.name, artefact.documents["tool"], begin)
 
 
 _PATIENCE = 0.5

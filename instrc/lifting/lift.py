@@ -15,7 +15,7 @@ from dataclasses import replace
 from instrc.codecs.maps import Records, records_in
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
-from instrc.lifting.lifted import Call, Lifted
+from instrc.lifting.lifted import Lifted, LiftedCall
 from instrc.lifting.named import named, names_of
 from instrc.lifting.repair import repair
 from instrc.lifting.replies.answers import Ownership, readings
@@ -23,13 +23,13 @@ from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.in_text import calls_of_ours, extract_tool_calls, fenced_value, lone_value
 from instrc.lifting.replies.parallel import separated
 from instrc.lifting.replies.reasoning import strip_reasoning
-from instrc.lifting.replies.reply import RawCall, Reply, join_replies
+from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
 from instrc.lifting.slips import Repair
 from instrc.plain_values import takes_plain_values
 from instrc.schema.members import mapping
 from instrc.schema.validation import Violation
 
-__all__ = ["Call", "Lifted", "lift"]
+__all__ = ["Lifted", "LiftedCall", "lift"]
 
 
 @takes_plain_values
@@ -63,7 +63,7 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
     return Lifted((), readings=(first, other)) if equal else first
 
 
-def _lifted(reply: Reply, records: Records) -> Lifted:
+def _lifted(reply: RawReply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
     reply = _with_calls_in_text(reply, records)
     reply = _with_calls_apart(reply, records)
@@ -87,7 +87,7 @@ def _quotes_calls(target: Json) -> bool:
     return known is not None and (known.extracts_calls or not known.tool)
 
 
-def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
+def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
     if all(_quotes_calls(record.get("target")) for record in records.values()):
         return reply
@@ -108,7 +108,7 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
         return reply
     found = [extract_tool_calls(text, known) for text in reply.texts]
     reply = replace(reply, texts=()) | join_replies(
-        Reply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
+        RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
     )
     if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
         return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
@@ -124,13 +124,13 @@ def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
     return lone if lone[0].arguments and _ownership(lone[0].arguments, records).all else None
 
 
-def _with_calls_apart(reply: Reply, records: Records) -> Reply:
+def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
     """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
     apart = [each for call in reply.calls for each in ((call,) if named(call.name, records)[0] else separated(call))]
     return replace(reply, calls=tuple(apart))
 
 
-def _with_text_as_value(reply: Reply, records: Records) -> Reply:
+def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     """Read the text of a structured output without calls as the value: it is its last part, or divided among all of them."""
     if not reply.envelope or reply.calls or not reply.texts or reply.refusal is not None or reply.failure is not None:
         return reply
@@ -152,7 +152,7 @@ def _ownership(value: Json, records: Records) -> Ownership:
     return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
 
 
-def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call:
+def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> LiftedCall:
     """Lift one call."""
     record, otherwise = named(one.name, records)
     if record is None and one.name is None:
@@ -167,13 +167,13 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call
     if one.unreadable is not None and (read is None or read.violations):
         violation = Violation("", "json", "", f"the arguments are no JSON: {one.unreadable}")
         truncated = one.partial or (cut and read is None)
-        return Call(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
+        return LiftedCall(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
     if read is None:
         known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
         said = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
-        return Call(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
+        return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
     repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
-    return Call(_name(one, record), read.value, read.violations, one.id, repairs=repairs, record=record)
+    return LiftedCall(_name(one, record), read.value, read.violations, one.id, repairs=repairs, record=record)
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:

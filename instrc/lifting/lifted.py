@@ -24,7 +24,7 @@ Status = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "em
 
 
 @dataclass(frozen=True)
-class Call:
+class LiftedCall:
     """One call of a tool, in our names and shapes."""
 
     name: str | None
@@ -104,7 +104,7 @@ class Call:
 class Lifted:
     """What an answer says."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[LiftedCall, ...]
     refusal: str | None = None
     """The words, or the reason, with which the model or its provider declined; `None` if it did not."""
     truncated: bool = False
@@ -139,7 +139,7 @@ class Lifted:
         return self.status == "ok"
 
     @property
-    def call(self) -> Call:
+    def call(self) -> LiftedCall:
         """The only call; `LookupError` if there is none or several."""
         if len(self.calls) != 1:
             message = f"the answer holds {len(self.calls)} calls, not one"

@@ -11,7 +11,7 @@ from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.lifting.copied import Path, remove_member, rename_member, replace_at
 from instrc.lifting.replies.loose import loose_json
-from instrc.lifting.violations import Leaf, Wrongness
+from instrc.lifting.violations import LeafViolation, Wrongness
 from instrc.problems.suggest import comparable
 
 _WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
@@ -108,7 +108,7 @@ def candidates(wrongness: Wrongness) -> list[Candidate]:
     return list(found.values())
 
 
-def _ways(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:
+def _ways(leaf: LeafViolation) -> Iterator[tuple[Path, What, str]]:
     """Yield the ways in which what is wrong at one place might be repaired, the likeliest first."""
     value, path = leaf.value, leaf.path
     is_member = bool(path) and isinstance(path[-1], str)
@@ -131,12 +131,12 @@ def _ways(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:
         yield path, "as-text", ""
 
 
-def _is_alone(item: Json, leaf: Leaf) -> bool:
+def _is_alone(item: Json, leaf: LeafViolation) -> bool:
     """Return whether the only item of a list may be the value itself: an object with unknown keys may be an entry of a map."""
     return not isinstance(item, dict) or (bool(item) and item.keys() <= leaf.keys)
 
 
-def _keys(leaf: Leaf) -> Iterator[tuple[Path, What, str]]:
+def _keys(leaf: LeafViolation) -> Iterator[tuple[Path, What, str]]:
     """Yield the unknown keys of an object that are another spelling of one that it has not."""
     if leaf.keyword not in _OF_KEYS or not isinstance(leaf.value, dict) or leaf.value.keys() <= leaf.keys:
         return

@@ -19,7 +19,7 @@ def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
     return validate(value, schema)
 
 
-class Leaf(NamedTuple):
+class LeafViolation(NamedTuple):
     """One place at which a value goes wrong, alternatives that were not meant included."""
 
     path: tuple[str | int, ...]
@@ -42,12 +42,12 @@ class Wrongness(NamedTuple):
 
     cost: int
     """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[LeafViolation, ...]
 
 
 def error_cost(schema: Json, value: Json) -> Wrongness:
     """Return how wrong a value is and where, so that two readings of an answer can be compared."""
-    leaves: list[Leaf] = []
+    leaves: list[LeafViolation] = []
     try:
         with time_limit():
             errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
@@ -74,7 +74,7 @@ def _texts(items: object) -> tuple[str, ...]:
     return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
 
 
-def _cost(error: ValidationError, leaves: list[Leaf], *, certain: bool) -> int:
+def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> int:
     """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
@@ -84,7 +84,7 @@ def _cost(error: ValidationError, leaves: list[Leaf], *, certain: bool) -> int:
         keys = _keys(error.schema) if isinstance(_alone(error.instance), dict) else frozenset()
         items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
         instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
-        leaves.append(Leaf(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))
+        leaves.append(LeafViolation(tuple(error.absolute_path), instance, keyword, certain, listed, types, keys, items))
         return 1
     by_branch: dict[str | int | None, int] = {}
     for cause in error.context:

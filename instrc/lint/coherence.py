@@ -18,7 +18,7 @@ from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.located import Locate
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import join
 from instrc.schema.walk import Path, walk
@@ -49,7 +49,7 @@ def _locate(vibe: Vibe, registry: Registry) -> Locate:
     return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
 
 
-def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Scope) -> Iterator[Problem]:
+def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: DynamicScope) -> Iterator[Problem]:
     """Yield what is wrong with the references of a vibe, each occurrence by itself."""
     if not library.to_fold:
         return
@@ -67,14 +67,14 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Sco
                     yield from (replace(problem, at=problem.at or at) for problem in error.problems)
 
 
-def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
+def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     mixin = vibe.segment.casefold().endswith("_mixin")
     for path, place, name, near in missing_names(vibe.schema, scope, shapes, mixin=mixin):
         at = vibe.span(pointer((*path, "required", place)))
         yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=near)
 
 
-def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
+def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
     if not any("references" in node or "arguments" in node for _, node in nodes):

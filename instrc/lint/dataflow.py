@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from instrc.ir.reads import Read
 from instrc.jsonvalue import Json
 from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
-from instrc.lint.shapes import Part, Shape, Shapes
+from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import nearest
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.walk import Path
 
 Keys: TypeAlias = tuple[str, ...]
@@ -46,12 +46,12 @@ class PathFault(NamedTuple):
 class Dataflow:
     """The steps of a schema by their keys; `inputs` are names that a path may begin with beside `prompt`."""
 
-    def __init__(self, schema: Json, scope: Scope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
+    def __init__(self, schema: Json, scope: DynamicScope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
         self.shapes = shapes
         self.own = own
         self.inputs: tuple[str, ...] = tuple(inputs)
-        self.shape_at: dict[Keys, Shape] = {(): shapes.of([Part(schema, scope)])}
-        self.children: dict[Keys, dict[str, list[Part]]] = {}
+        self.shape_at: dict[Keys, Shape] = {(): shapes.of([ScopedSchema(schema, scope)])}
+        self.children: dict[Keys, dict[str, list[ScopedSchema]]] = {}
         root = self.at(())
         self.chunks: list[str] = [name for name in root if _CHUNK.fullmatch(name)]
         self.steps: dict[str, list[Keys]] = {}
@@ -61,7 +61,7 @@ class Dataflow:
             for keys in below:
                 self.steps.setdefault(keys[-1], []).append(keys)
 
-    def at(self, keys: Keys) -> dict[str, list[Part]]:
+    def at(self, keys: Keys) -> dict[str, list[ScopedSchema]]:
         """Return the properties of a place, in order."""
         found = self.children.get(keys)
         if found is None:

@@ -12,7 +12,7 @@ from instrc.jsonvalue import pointer
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.lint.vocabularies import DRAFT_3
 from instrc.problems.problem import Problem
-from instrc.schema.dialects import NULLABLE, Dialect, ignored_words, silences_neighbours
+from instrc.schema.dialects import NULLABLE, Draft, ignored_words, silences_neighbours
 from instrc.schema.formats import CHECKS
 from instrc.schema.kinds import kinds_spoken_of
 from instrc.schema.vocabulary import SPEAKS_OF, gone_after
@@ -93,7 +93,7 @@ def _by_dialect(word: str, node: ReadNode) -> _Idle | None:
     return _Idle("reference" if beside else "dialect", dialect=_shown(node.dialect))
 
 
-def _shown(dialect: Dialect) -> str:
+def _shown(dialect: Draft) -> str:
     return "JSON Schema 2020-12" if dialect is NULLABLE else dialect.name if dialect.nullable else f"JSON Schema {dialect.name}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.ir.surface import Program
 from instrc.lint.annotations import review_annotations
 from instrc.lint.placeholders import placeholders
@@ -14,7 +14,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 
 
-def review_program(program: Program, options: Options) -> Iterator[Problem]:
+def review_program(program: Program, options: CompileOptions) -> Iterator[Problem]:
     """Yield what is wrong with the schemas and the texts that are written in a program."""
     yield from review_annotations(program, options.keywords)
     if not options.templates:

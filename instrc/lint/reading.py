@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
-from instrc.schema.dialects import NULLABLE, Dialect, dialect_of_uri, silences_neighbours
+from instrc.schema.dialects import NULLABLE, Draft, dialect_of_uri, silences_neighbours
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.members import listing
 from instrc.schema.vocabulary import IN_PLACE
@@ -30,7 +30,7 @@ class ReadNode(Struct, frozen=True):
 
     path: Path
     schema: dict[str, Json]
-    dialect: Dialect
+    dialect: Draft
     above: frozenset[str]
     """The kinds of values that the schemas around it allow here."""
     of_process: bool
@@ -49,7 +49,7 @@ class ReadNode(Struct, frozen=True):
 def read_nodes(schema: Json) -> Iterator[ReadNode]:
     """Yield the schemas of a document that are objects, in written order."""
     of_process = Process.describes(schema)
-    stack: list[tuple[Path, Json, Dialect, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
+    stack: list[tuple[Path, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
     while stack:
         path, node, dialect, above = stack.pop()
         if node.__class__ is not dict or (of_process and "of" in node and path[-1:] == ("else",)):  # of a `repeat`: no schema

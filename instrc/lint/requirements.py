@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.limits.programs import REQUIRED_VARIANTS
-from instrc.lint.shapes import Part, Shape, Shapes
+from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import nearest
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.walk import Path, walk
 
 
@@ -23,7 +23,7 @@ class Missing(NamedTuple):
     nearest: tuple[str, ...]
 
 
-def missing_names(schema: Json, scope: Scope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
+def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
     """Yield the required names of a schema that are certainly slips, in written order.
 
     A name counts as described if any schema that applies to the same instance describes it, in whatever branch.
@@ -42,14 +42,14 @@ def missing_names(schema: Json, scope: Scope, shapes: Shapes, *, mixin: bool) ->
 
 
 def _faults(
-    schema: Json, scope: Scope, shapes: Shapes, own: dict[int, Path], *, mixin: bool
+    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Path], *, mixin: bool
 ) -> dict[tuple[int, int], tuple[str, ...]]:
     """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing."""
     faults: dict[tuple[int, int], tuple[str, ...]] = {}
     seen: set[frozenset[int]] = set()
     used: set[int] = set()
-    queue: deque[tuple[list[Part], bool]] = deque([([Part(schema, scope)], mixin)])
-    unused = (Part(node, shapes.library.below(node, scope)) for path, node in walk(schema) if _is_definition(path))
+    queue: deque[tuple[list[ScopedSchema], bool]] = deque([([ScopedSchema(schema, scope)], mixin)])
+    unused = (ScopedSchema(node, shapes.library.below(node, scope)) for path, node in walk(schema) if _is_definition(path))
     while queue:
         parts, lenient = queue.popleft()
         key = frozenset(id(part.node) for part in parts)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.expressions import search
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 
 _LISTS = ("allOf", "anyOf", "oneOf")
@@ -20,11 +20,11 @@ _BRANCHES = ("if", "then", "else")
 _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
 
 
-class Part(NamedTuple):
+class ScopedSchema(NamedTuple):
     """One schema of a shape, with the scope that its references are read in."""
 
     node: Json
-    scope: Scope
+    scope: DynamicScope
 
 
 class Shape:
@@ -32,12 +32,12 @@ class Shape:
 
     __slots__ = ("complete", "parts")
 
-    def __init__(self, parts: tuple[Part, ...], *, complete: bool) -> None:
-        self.parts: tuple[Part, ...] = parts
+    def __init__(self, parts: tuple[ScopedSchema, ...], *, complete: bool) -> None:
+        self.parts: tuple[ScopedSchema, ...] = parts
         self.complete: bool = complete
         """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
 
-    def objects(self) -> Iterator[tuple[dict[str, Json], Scope]]:
+    def objects(self) -> Iterator[tuple[dict[str, Json], DynamicScope]]:
         """Yield the schemas that are objects, not booleans."""
         for node, scope in self.parts:
             if node.__class__ is dict:
@@ -63,9 +63,9 @@ class Shapes:
     def __init__(self, library: SchemaStore) -> None:
         self.library = library
 
-    def of(self, parts: list[Part]) -> Shape:
+    def of(self, parts: list[ScopedSchema]) -> Shape:
         """Return the shape that some schemas for one instance make with all that they apply to it."""
-        found: dict[int, Part] = {}
+        found: dict[int, ScopedSchema] = {}
         complete = True
         stack = list(reversed(parts))
         while stack:
@@ -79,34 +79,34 @@ class Shapes:
             below = list(self._in_place(node, scope))
             try:
                 view = self.library.view(node, scope)
-                below += [Part(target.node, target.scope) for target in self.library.references(view, scope)]
+                below += [ScopedSchema(target.node, target.scope) for target in self.library.references(view, scope)]
             except CompileError:
                 complete = False
             stack.extend(reversed(below))
         return Shape(tuple(found.values()), complete=complete)
 
-    def named(self, shape: Shape) -> dict[str, list[Part]]:
+    def named(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
         """Return the schemas of each property, in order of first appearance."""
-        found: dict[str, list[Part]] = {}
+        found: dict[str, list[ScopedSchema]] = {}
         for node, scope in shape.objects():
             properties = node.get("properties")
             for name, child in properties.items() if properties.__class__ is dict else ():
                 found.setdefault(name, []).append(self._part(child, scope))
         return found
 
-    def spliced(self, shape: Shape) -> dict[str, list[Part]]:
+    def spliced(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
         """Return the same with what stands in a `default` slot in its place, as composing will put it."""
-        found: dict[str, list[Part]] = {}
+        found: dict[str, list[ScopedSchema]] = {}
         for name, parts in self.named(shape).items():
             inner = self.named(self.of(parts)) if name == "default" else {}
             for key, values in (inner or {name: parts}).items():
                 found.setdefault(key, []).extend(values)
         return found
 
-    def below(self, shape: Shape) -> Iterator[list[Part]]:
+    def below(self, shape: Shape) -> Iterator[list[ScopedSchema]]:
         """Yield the schemas for each kind of instance below: properties, items and so on."""
         yield from self.named(shape).values()
-        groups: dict[tuple[str, str | int], list[Part]] = {}
+        groups: dict[tuple[str, str | int], list[ScopedSchema]] = {}
         for node, scope in shape.objects():
             for keyword in _BELOW:
                 child = node.get(keyword)
@@ -122,7 +122,7 @@ class Shapes:
                 groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
         yield from groups.values()
 
-    def _in_place(self, node: dict[str, Json], scope: Scope) -> Iterator[Part]:
+    def _in_place(self, node: dict[str, Json], scope: DynamicScope) -> Iterator[ScopedSchema]:
         for keyword in _LISTS:
             for child in _list(node.get(keyword)):
                 yield self._part(child, scope)
@@ -134,8 +134,8 @@ class Shapes:
             for child in dependent.values() if dependent.__class__ is dict else ():
                 yield self._part(child, scope)
 
-    def _part(self, node: Json, scope: Scope) -> Part:
-        return Part(node, self.library.below(node, scope))
+    def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
+        return ScopedSchema(node, self.library.below(node, scope))
 
 
 def _list(value: Json) -> list[Json]:

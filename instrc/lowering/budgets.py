@@ -133,17 +133,17 @@ def _is_short(text: str, limits: Limits) -> bool:
     )
 
 
-class Spent(NamedTuple):
+class BudgetUse(NamedTuple):
     """What the tools of a request take of its common budgets."""
 
     tools: int = 0
     optional: int = 0
     unions: int = 0
 
-    def with_tool(self, schema: Json) -> Spent:
+    def with_tool(self, schema: Json) -> BudgetUse:
         """Return what is spent when a tool joins."""
         sizes = count(schema)
-        return Spent(self.tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
+        return BudgetUse(self.tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
 
     def over(self, dialect: Dialect, name: str) -> Iterable[BudgetExceeded]:
         """Yield the budgets that are exceeded, with the tool that joined last as the offender."""

@@ -12,14 +12,14 @@ from instrc.jsonvalue import Json
 from instrc.lowering import budgets
 from instrc.lowering.built import Built
 from instrc.lowering.losses import Loss
-from instrc.lowering.options import Options
+from instrc.lowering.options import LoweringOptions
 from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
 
 
-def build(flat: Survey, dialect: Dialect, options: Options, name: str) -> Built:
+def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
     """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
     first = _built(flat, dialect, options)
     over = budgets.exceeded(first.schema, dialect, name)
@@ -40,7 +40,7 @@ def build(flat: Survey, dialect: Dialect, options: Options, name: str) -> Built:
     )
 
 
-def easier(options: Options, dialect: Dialect, flat: Json) -> Iterator[Options]:
+def easier(options: LoweringOptions, dialect: Dialect, flat: Json) -> Iterator[LoweringOptions]:
     """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
     movable = dialect.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
     if movable:
@@ -51,5 +51,5 @@ def easier(options: Options, dialect: Dialect, flat: Json) -> Iterator[Options]:
             yield structs.replace(options, uniform=True, ordered=False)
 
 
-def _built(flat: Survey, dialect: Dialect, options: Options) -> Built:
+def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     return pass_through(flat, dialect) if dialect.structure == "pass_through" else rebuild(flat, dialect, options)

@@ -15,7 +15,7 @@ from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
 
 
-class Context(Struct, frozen=True, eq=False, gc=False):
+class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The target, the schema that is lowered, and where in it a rewrite is at work."""
 
     dialect: Dialect
@@ -38,15 +38,15 @@ class Context(Struct, frozen=True, eq=False, gc=False):
     active: tuple[Hashable, ...] = ()
     """The references that are being written out."""
 
-    def deeper(self) -> Context:
+    def deeper(self) -> RewriteContext:
         """Return the context of what stands in an object or array."""
         return replace(self, level=self.level + 1, nested=self.nested + 1)
 
-    def beside(self) -> Context:
+    def beside(self) -> RewriteContext:
         """Return the context of another schema about the same value."""
         return replace(self, nested=self.nested + 1)
 
-    def boxed(self) -> Context:
+    def boxed(self) -> RewriteContext:
         """Return the context of a schema that goes into an object or array of which nobody wrote a schema."""
         return replace(self, level=self.level + 1)
 
@@ -62,7 +62,7 @@ class Context(Struct, frozen=True, eq=False, gc=False):
         return target_of(self.root, reference)
 
 
-ListVariants: TypeAlias = Callable[[Json, Context, Progress], tuple[list[Variant], Progress]]
+ListVariants: TypeAlias = Callable[[Json, RewriteContext, Progress], tuple[list[Variant], Progress]]
 """Returns the ways in which a value of a schema can be written; none if there is no such value."""
 
 

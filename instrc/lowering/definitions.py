@@ -30,7 +30,7 @@ class Later(NamedTuple):
     label: str
 
 
-class Definitions(Struct, frozen=True, eq=False, gc=False):
+class PayloadDefinitions(Struct, frozen=True, eq=False, gc=False):
     """What the payload defines so far."""
 
     names: Mapping[Hashable, str] = MappingProxyType({})
@@ -50,17 +50,17 @@ class Definitions(Struct, frozen=True, eq=False, gc=False):
         """Say whether a reference leads to a definition that is not finished."""
         return isinstance(variant.codec, RefCodec) and self.bodies.get(variant.codec.name) is None
 
-    def labelled(self, variant: Variant, tag: str, label: str) -> Definitions:
+    def labelled(self, variant: Variant, tag: str, label: str) -> PayloadDefinitions:
         """Return the definitions that know of a label, if the variant is a definition: its next copy can be the same one."""
         key = (name_of(variant), tag)
         known = self.labels.get(key, ())
         return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
 
-    def begun(self, key: Hashable, name: str) -> Definitions:
+    def begun(self, key: Hashable, name: str) -> PayloadDefinitions:
         """Return the definitions with one that is not finished."""
         return replace(self.with_body(name, None, None), names={**self.names, key: name})
 
-    def with_body(self, name: str, body: JsonObject | None, codec: Codec) -> Definitions:
+    def with_body(self, name: str, body: JsonObject | None, codec: Codec) -> PayloadDefinitions:
         """Return the definitions with the schema and the codec of one."""
         return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
 
@@ -75,7 +75,7 @@ def referring(name: str) -> JsonObject:
     return {"$ref": f"{_PREFIX}{name}"}
 
 
-def shared_copy(variant: Variant, definitions: Definitions) -> tuple[Variant, Definitions]:
+def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
     """Refer to the copy of a definition from where it stands, once too much has been copied.
 
     Unions of objects that lead to each other are copies of copies: written out they double with each of them.
@@ -94,7 +94,7 @@ def shared_copy(variant: Variant, definitions: Definitions) -> tuple[Variant, De
     return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
 
 
-def tagged_later(variant: Variant, tag: str, label: str, definitions: Definitions) -> tuple[Variant, Definitions]:
+def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
     """Refer to a definition that is not finished as it will be with a key in front that names it."""
     if not isinstance(variant.codec, RefCodec):
         return variant, definitions
@@ -106,7 +106,7 @@ def tagged_later(variant: Variant, tag: str, label: str, definitions: Definition
     return replace(variant, body=referring(name), codec=RefCodec(name)), definitions
 
 
-def finished(definitions: Definitions, *, constant: bool) -> Definitions:
+def finished(definitions: PayloadDefinitions, *, constant: bool) -> PayloadDefinitions:
     """Make the definitions that were referred to before what they are made of was there."""
     for key, name in definitions.later.items():
         body, codec = definitions.bodies[key.name], definitions.codecs[key.name]

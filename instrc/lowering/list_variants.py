@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
 from instrc.limits.payloads import BRANCH_COPIES, REBUILT_LEVELS
-from instrc.lowering.context import Context
+from instrc.lowering.context import RewriteContext
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, intersected, said
 from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, references, scalars, unions
@@ -20,7 +20,7 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 """Keywords of a schema that is more than its types or its literals."""
 
 
-def list_variants(node: Json, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
     if forbids_everything(node):
         return [], progress
@@ -57,7 +57,7 @@ def list_variants(node: Json, context: Context, progress: Progress) -> tuple[lis
     return [variant.after(notes) for variant in found], progress
 
 
-def _plain(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
         found, progress = unions.branches(node, context.beside(), progress, list_variants)
@@ -73,7 +73,7 @@ def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
     return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
 
 
-def _typed(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+def _typed(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of a schema without combinators and without literals, one for each of its types."""
     types = node.get("type")
     if types is None:
@@ -97,7 +97,7 @@ def _typed(node: JsonObject, context: Context, progress: Progress) -> tuple[list
     return found, progress
 
 
-def _of_type(kind: str, node: JsonObject, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
+def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of a schema for one of its types; `None` if it has no such value."""
     match kind:
         case "string":

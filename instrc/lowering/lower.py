@@ -25,7 +25,7 @@ from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal
-from instrc.lowering.options import Options, Recursion
+from instrc.lowering.options import LoweringOptions, Recursion
 from instrc.lowering.reading import read
 from instrc.lowering.survey import survey
 from instrc.lowering.write import write
@@ -73,7 +73,7 @@ def lower(
     if not (isinstance(examples, tuple) and not examples) and (given := _examples(examples)):
         tool = tool._replace(examples=given)
     dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
-    options = Options(ordered, unroll, recursion)
+    options = LoweringOptions(ordered, unroll, recursion)
     return report_losses(lower_tool(tool, dialect, options, documents), dialect, strict=strict, report=told)
 
 
@@ -82,7 +82,7 @@ def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
     return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each))) for each in given)
 
 
-def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
+def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:
     """Fit one tool to a target; of its grave losses no problems are made yet."""
     if tool.strict is not None:
         dialect = replace(dialect, plain=None) if tool.strict else relaxed(dialect)
@@ -97,4 +97,4 @@ def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mappin
     return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema, dialect)
 
 
-__all__ = ["Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "report_losses"]
+__all__ = ["Lowering", "LoweringOptions", "Tool", "encode", "lower", "lower_tool", "report_losses"]

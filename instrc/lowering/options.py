@@ -12,7 +12,7 @@ from instrc.limits.payloads import UNROLL
 Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 
 
-class Options(Struct, frozen=True, gc=False):
+class LoweringOptions(Struct, frozen=True, gc=False):
     """How a schema is to be lowered."""
 
     ordered: bool = True

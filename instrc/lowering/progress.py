@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from instrc.flattening.intersection import intersection
 from instrc.jsonvalue import Json
-from instrc.lowering.definitions import Definitions
+from instrc.lowering.definitions import PayloadDefinitions
 from instrc.lowering.losses import Kind
 from instrc.lowering.notes import note
 from instrc.schema.walk import Path
@@ -64,7 +64,7 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
     """What one lowering has found out so far."""
 
     log: Log = None
-    definitions: Definitions = Definitions()
+    definitions: PayloadDefinitions = PayloadDefinitions()
     enum_values: int = 0
     """Values in the enums of the payload."""
     unrolled: int = 0
@@ -76,7 +76,7 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
         """Note something."""
         return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
 
-    def with_definitions(self, definitions: Definitions) -> Progress:
+    def with_definitions(self, definitions: PayloadDefinitions) -> Progress:
         """Return the same with other definitions."""
         if definitions is self.definitions:
             return self

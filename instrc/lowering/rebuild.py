@@ -9,19 +9,19 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import PAYLOAD_LEVELS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.built import SAYING_NOTHING, Built
-from instrc.lowering.context import Context
-from instrc.lowering.definitions import Definitions, finished
+from instrc.lowering.context import RewriteContext
+from instrc.lowering.definitions import PayloadDefinitions, finished
 from instrc.lowering.ledger import losses
 from instrc.lowering.list_variants import list_variants
 from instrc.lowering.names import KeyNames, key_names
-from instrc.lowering.options import Options
+from instrc.lowering.options import LoweringOptions
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.shared import shared_members
 from instrc.lowering.survey import Survey
 
 
-def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
+def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     context = _context(flat, keys, dialect, options)
@@ -45,21 +45,21 @@ def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     return Built(body, record, losses(flat, progress.log), keys.renamed())
 
 
-def _context(flat: Json, keys: KeyNames, dialect: Dialect, options: Options) -> Context:
+def _context(flat: Json, keys: KeyNames, dialect: Dialect, options: LoweringOptions) -> RewriteContext:
     asked = dialect.every_required or (options.ordered and dialect.reorders)
     deepest = dialect.limits.depth or PAYLOAD_LEVELS
     recursion = options.recursion or dialect.recursion
-    return Context(dialect, flat, keys, asked, deepest, options.unroll, recursion, options.uniform)
+    return RewriteContext(dialect, flat, keys, asked, deepest, options.unroll, recursion, options.uniform)
 
 
-def _rebuild_schema(flat: Json, context: Context) -> tuple[JsonObject | None, Codec, Progress, Definitions]:
+def _rebuild_schema(flat: Json, context: RewriteContext) -> tuple[JsonObject | None, Codec, Progress, PayloadDefinitions]:
     """Return the schema in the target's words, and what it defines."""
     root, progress = _rooted(flat, context.dialect, Progress())
     schema, codec, progress = fit(root, context, progress, list_variants)
     return schema, codec, progress, finished(progress.definitions, constant="const" in context.dialect.keywords)
 
 
-def _as_object(schema: JsonObject | None, codec: Codec, definitions: Definitions) -> tuple[JsonObject, Codec] | None:
+def _as_object(schema: JsonObject | None, codec: Codec, definitions: PayloadDefinitions) -> tuple[JsonObject, Codec] | None:
     """Return a schema that is an object, or refers to one, with its codec; `None` if it is none."""
     if schema is None:
         return None

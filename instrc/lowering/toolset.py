@@ -22,7 +22,7 @@ from instrc.lowering.losses import Loss
 from instrc.lowering.lower import lower_tool
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal, unique
-from instrc.lowering.options import Options, Recursion
+from instrc.lowering.options import LoweringOptions, Recursion
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -75,8 +75,8 @@ def lower_all(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
     wanted = _name_tools(each_of(tools), dialect)
-    options = Options(ordered, unroll, recursion)
-    spent = budgets.Spent()
+    options = LoweringOptions(ordered, unroll, recursion)
+    spent = budgets.BudgetUse()
     done: dict[int, _Joined] = {}
     for index, (tool, sent) in sorted(enumerate(wanted), key=lambda item: -item[1][0].priority):
         done[index] = _lower_member(tool, sent, dialect, options, documents, spent)
@@ -118,12 +118,17 @@ class _Joined:
     """A tool that has joined a request, and what is spent of the request's budgets then."""
 
     lowering: Lowering
-    spent: budgets.Spent
+    spent: budgets.BudgetUse
     problems: tuple[BudgetExceeded, ...] = ()
 
 
 def _lower_member(
-    tool: Tool, sent: str, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None, spent: budgets.Spent
+    tool: Tool,
+    sent: str,
+    dialect: Dialect,
+    options: LoweringOptions,
+    documents: Mapping[str, Json] | None,
+    spent: budgets.BudgetUse,
 ) -> _Joined:
     """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""
     sent_tool = tool._replace(name=sent)

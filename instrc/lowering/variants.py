@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
-from instrc.schema.laws import Keys
+from instrc.schema.laws import EqualityKeys
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
@@ -60,7 +60,7 @@ def distinct(variants: Sequence[Variant]) -> list[Variant]:
     """Return the first of each of the variants that say the same."""
     kept: list[Variant] = []
     alike: dict[tuple[str, str | None, object], list[Codec]] = {}
-    key_of = Keys()
+    key_of = EqualityKeys()
     for variant in variants:
         codecs = alike.setdefault((variant.kind, variant.text, key_of(variant.body)), [])
         if variant.codec not in codecs:

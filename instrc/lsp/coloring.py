@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from instrc.ir.fusion import SUFFIXES, suffix_of
 from instrc.lsp.knowledge import EXECUTORS
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.syntax.tables import CONTEXTUAL
 from instrc.syntax.tokens import Token
 
@@ -37,7 +37,7 @@ _CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
 
 
-def semantic_tokens(document: Document) -> list[int]:
+def semantic_tokens(document: TextDocument) -> list[int]:
     """Return the tokens of a program in the protocol's packed form."""
     defined = {
         each.span.start: _DEFINED.get(each.kind, "variable") for each in document.index.definitions if each.kind != "round"
@@ -49,7 +49,7 @@ def semantic_tokens(document: Document) -> list[int]:
     return _encode_rows(rows, document)
 
 
-def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
+def _kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
     mention = document.index.by_start.get(word.start)
     if word.kind in _WORDS and mention is None and word.start not in defined:
         return "keyword"
@@ -71,7 +71,7 @@ def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
     return _BY_KIND[kind] if mention.text != "prompt" else "parameter"
 
 
-def _encode_rows(rows: list[tuple[int, int, str]], document: Document) -> list[int]:
+def _encode_rows(rows: list[tuple[int, int, str]], document: TextDocument) -> list[int]:
     """Return tokens relative to the one before; one over several lines becomes one a line."""
     data: list[int] = []
     line = column = 0
@@ -90,7 +90,7 @@ def _encode_rows(rows: list[tuple[int, int, str]], document: Document) -> list[i
     return data
 
 
-def inlay_hints(document: Document, wanted: types.Range, session: Session) -> list[types.InlayHint]:
+def inlay_hints(document: TextDocument, wanted: types.Range, session: EditorSession) -> list[types.InlayHint]:
     """Return who carries out each call of a range that is not the model's, and the version of references without one."""
     knowledge = session.knowledge(document)
     if knowledge is None or document.is_vibe:
@@ -115,7 +115,7 @@ def inlay_hints(document: Document, wanted: types.Range, session: Session) -> li
     return hints
 
 
-def folding(document: Document) -> list[types.FoldingRange]:
+def folding(document: TextDocument) -> list[types.FoldingRange]:
     """Return the brackets that go over several lines."""
     found = []
     opened: list[int] = []

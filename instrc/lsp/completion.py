@@ -16,7 +16,7 @@ from instrc.limits.programs import COMPLETION_DISTANCE
 from instrc.lsp.expected import Expected, expected
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, inputs_of, members
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.naming import pascal
 
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
@@ -42,7 +42,7 @@ _BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
 _RESERVED = ("prompt", "Process", "LLM_Context", "Server_Context", "User_Context", "LaunchProcess", "Plan", "OneOf", "Fail")
 
 
-def completion(document: Document, offset: int, session: Session, *, snippets: bool) -> list[types.CompletionItem]:
+def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
     """Return what can stand at an offset."""
     knowledge = session.knowledge(document)
     if knowledge is None:
@@ -68,7 +68,7 @@ def completion(document: Document, offset: int, session: Session, *, snippets: b
     return [*slots, *_names(document, offset, knowledge, fits), *_words(fits, snippets=snippets)]
 
 
-def _references(document: Document, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
+def _references(document: TextDocument, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
     place = types.Range(document.lines.position(offset - len(typed)), document.lines.position(offset))
     return [
         types.CompletionItem(label=uri, kind=types.CompletionItemKind.Reference, text_edit=types.TextEdit(place, uri))
@@ -77,14 +77,14 @@ def _references(document: Document, offset: int, typed: str, knowledge: Knowledg
     ]
 
 
-def _path_schema(document: Document, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
+def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
     """Return the schema of what stands before the last point."""
     way = re.findall(r"[$\w]+", path.group(2))
     text = document.source.text
     completed = f"{text[:offset]}{'x' if text[offset - 1 : offset] in '. ' else ''}{text[offset:]}"  # a path has an end
     definition = document.index.scope(offset).find(path.group(1))
     if definition is None:  # what is not typed to its end can hide the block around it
-        document = Document(document.path, completed, document.encoding)
+        document = TextDocument(document.path, completed, document.encoding)
         definition = document.index.scope(offset).find(path.group(1))
     return {} if definition is None else knowledge.along(definition, way, document.index)
 
@@ -114,7 +114,7 @@ def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionIt
     ]
 
 
-def _call_schema(document: Document, end: int, way: str, knowledge: Knowledge) -> Json:
+def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledge) -> Json:
     call = next((call for call in document.index.calls if call.span.end == end), None)
     if call is None:  # a program with a mistake here: the text says enough
         called = _called_name(document.source.text[:end])
@@ -191,7 +191,7 @@ def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
     return []
 
 
-def _names(document: Document, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
+def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
     seen: set[str] = set()
     if not fits.values:
         return
@@ -255,7 +255,7 @@ def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> typ
     return item
 
 
-def signature(document: Document, offset: int, session: Session) -> types.SignatureHelp | None:
+def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
     """Return what the call around an offset takes."""
     knowledge = session.knowledge(document)
     if knowledge is None or document.is_vibe:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.render import visible
 from instrc.source import Source, Span
@@ -16,12 +16,12 @@ _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnosti
 _UNUSED = frozenset({"unused-binding", "unread-pipe"})
 
 
-def diagnostics(problems: Iterable[Problem], document: Document, session: Session) -> list[types.Diagnostic]:
+def diagnostics(problems: Iterable[Problem], document: TextDocument, session: EditorSession) -> list[types.Diagnostic]:
     """Return the problems that lie in a document; those in others are told at its beginning."""
     return [_diagnostic(problem, document, session) for problem in problems]
 
 
-def _diagnostic(problem: Problem, document: Document, session: Session) -> types.Diagnostic:
+def _diagnostic(problem: Problem, document: TextDocument, session: EditorSession) -> types.Diagnostic:
     at = problem.at
     here = at is not None and at.source.name == document.path
     place = document.lines.range(at) if at is not None and here else types.Range(types.Position(0, 0), types.Position(0, 1))
@@ -41,13 +41,13 @@ def _diagnostic(problem: Problem, document: Document, session: Session) -> types
     )
 
 
-def _related(span: Span, words: str, session: Session) -> types.DiagnosticRelatedInformation:
+def _related(span: Span, words: str, session: EditorSession) -> types.DiagnosticRelatedInformation:
     location = types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
     return types.DiagnosticRelatedInformation(location, visible(shorten_values(words)))
 
 
 def actions(
-    problems: Sequence[Problem], document: Document, wanted: types.Range, given: Sequence[types.Diagnostic]
+    problems: Sequence[Problem], document: TextDocument, wanted: types.Range, given: Sequence[types.Diagnostic]
 ) -> list[types.CodeAction]:
     """Return the fixes of the problems that touch a range, and one for all that are safe."""
     found = []
@@ -70,7 +70,7 @@ def actions(
     return found
 
 
-def fix_all(problems: Sequence[Problem], document: Document) -> list[types.CodeAction]:
+def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.CodeAction]:
     """Return the action that applies all safe fixes of a document, if there are any."""
     safe: list[Fix] = []
     taken: set[int] = set()
@@ -86,7 +86,7 @@ def fix_all(problems: Sequence[Problem], document: Document) -> list[types.CodeA
     return [types.CodeAction(title="Apply all safe fixes of instrc", kind=kind, edit=_edit(safe, document))]
 
 
-def _edit(fixes: Sequence[Fix], document: Document) -> types.WorkspaceEdit:
+def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
     edits = [types.TextEdit(document.lines.range(edit.span), edit.text) for fix in fixes for edit in fix.edits]
     return types.WorkspaceEdit(changes={uri_of(document.path): edits})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from instrc.lsp.session import Document
+from instrc.lsp.session import TextDocument
 from instrc.syntax.tables import CONTEXTUAL, END, Tables, tables
 
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
@@ -51,7 +51,7 @@ _ANYTHING = Expected(instructions=True, values=True)
 _NOTHING = Expected(instructions=False, values=False)
 
 
-def expected(document: Document, offset: int) -> Expected:
+def expected(document: TextDocument, offset: int) -> Expected:
     """Return what can stand at an offset, in place of the word that is being typed there."""
     automaton = tables()
     text = document.source.text

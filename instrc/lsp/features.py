@@ -14,7 +14,7 @@ from instrc.lsp.diagnostics import actions, fix_all
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import applied
 from instrc.lsp.server import Server
-from instrc.lsp.session import Document
+from instrc.lsp.session import TextDocument
 from instrc.problems.report import Report
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def _files_changed(server: Server) -> None:
         server.later(document)
 
 
-def _asked(server: Server, params: _AtPosition, verb: Callable[[Document, int], T], otherwise: T) -> T:
+def _asked(server: Server, params: _AtPosition, verb: Callable[[TextDocument, int], T], otherwise: T) -> T:
     document = server.document(params.text_document.uri)
     if document is None:
         return otherwise
@@ -113,7 +113,7 @@ def _questions(server: Server) -> None:
     def referred(params: types.ReferenceParams) -> list[types.Location]:
         declaration = params.context.include_declaration
 
-        def find(document: Document, offset: int) -> list[types.Location]:
+        def find(document: TextDocument, offset: int) -> list[types.Location]:
             known = uses.instruction_at(document, offset, session)
             if known is not None:
                 return uses.places(known, document, session, declaration=declaration)
@@ -169,7 +169,7 @@ def _pictures(server: Server) -> None:
         return types.SemanticTokens(_whole(server, params, lambda each: nothing if each.is_vibe else verb(each), nothing))
 
 
-def _whole(server: Server, params: _OfDocument, verb: Callable[[Document], T], otherwise: T) -> T:
+def _whole(server: Server, params: _OfDocument, verb: Callable[[TextDocument], T], otherwise: T) -> T:
     document = server.document(params.text_document.uri)
     return otherwise if document is None else server.safely(lambda: verb(document), otherwise)
 
@@ -191,7 +191,7 @@ def _edits(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        def find(document: Document, offset: int) -> types.WorkspaceEdit | str:
+        def find(document: TextDocument, offset: int) -> types.WorkspaceEdit | str:
             known = uses.instruction_at(document, offset, server.session) if _renames_files(server) else None
             if known is not None:
                 return uses.rename_instruction(known, document, server.session, params.new_name)
@@ -210,7 +210,7 @@ def _edits(server: Server) -> None:
         asked = server.document(params.text_document.uri)
         problems = () if asked is None else await server.problems(asked)
 
-        def find(document: Document) -> list[types.CodeAction]:
+        def find(document: TextDocument) -> list[types.CodeAction]:
             wanted = params.context.only
             found = actions(problems, document, params.range, params.context.diagnostics)
             found += fix_all(problems, document)
@@ -219,7 +219,7 @@ def _edits(server: Server) -> None:
         return _whole(server, params, find, [])
 
 
-def _formatted(document: Document) -> list[types.TextEdit] | None:
+def _formatted(document: TextDocument) -> list[types.TextEdit] | None:
     correct = not (document.is_vibe or document.slips)  # and has been read as a program
     text = format_program(document.source) if correct else format_source(document.source, Report())
     if text is None or text == document.source.text:
@@ -235,7 +235,7 @@ def _renames_files(server: Server) -> bool:
     return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())
 
 
-def _prepared(document: Document, offset: int, server: Server) -> types.PrepareRenamePlaceholder | None:
+def _prepared(document: TextDocument, offset: int, server: Server) -> types.PrepareRenamePlaceholder | None:
     known = uses.instruction_at(document, offset, server.session) if _renames_files(server) else None
     if known is None and navigation.renameable(document, offset) is None:
         return None

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HOVERED_SCHEMA
-from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, inputs_of
+from instrc.lsp.knowledge import EXECUTORS, Knowledge, KnownInstruction, inputs_of
 from instrc.lsp.scopes import Definition
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
 from instrc.vibes.programs import ProgramFile
 
@@ -27,7 +27,7 @@ _WORDS = {
 }
 
 
-def hover(document: Document, offset: int, session: Session) -> types.Hover | None:
+def hover(document: TextDocument, offset: int, session: EditorSession) -> types.Hover | None:
     """Return what is known about the name, the reference or the member at an offset."""
     knowledge = session.knowledge(document)
     if document.is_vibe or knowledge is None:
@@ -54,7 +54,7 @@ def hover(document: Document, offset: int, session: Session) -> types.Hover | No
     return _hover_of(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
 
 
-def about(known: Known, knowledge: Knowledge) -> str:
+def about(known: KnownInstruction, knowledge: Knowledge) -> str:
     """Return what an instruction is in a few lines of Markdown."""
     schema = knowledge.schema(known)
     words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {EXECUTORS[known.instruction.kind]}"]
@@ -76,7 +76,7 @@ def _meaning(found: Definition) -> str:
     return f" = `{text[:120]}{'…' if len(text) > 120 else ''}`" if "\n" not in text and "`" not in text else ""
 
 
-def _hover_of(words: str, schema: Json, document: Document, span: Span) -> types.Hover:
+def _hover_of(words: str, schema: Json, document: TextDocument, span: Span) -> types.Hover:
     text = words
     if schema not in ({}, None, True):
         code = dumps(schema)

@@ -9,7 +9,7 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Inline, Input, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
 from instrc.limits.programs import NAME_STEPS
-from instrc.lsp.scopes import Definition, Index
+from instrc.lsp.scopes import Definition, SymbolIndex
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -25,7 +25,7 @@ _ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "ki
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownInstruction:
     """An instruction that has been looked up."""
 
     instruction: Instruction
@@ -41,14 +41,14 @@ class Knowledge:
         self._library = InstructionTable(registry, Report())
         self._schemas: dict[str, Json] = {}
 
-    def find(self, text: str) -> Known | None:
+    def find(self, text: str) -> KnownInstruction | None:
         """Return what a name or an `aug:` reference finds; `None` for nothing or too much."""
         try:
             found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
             if len(found) != 1:
                 return None
             instruction = self._library.instruction(found[0], None)
-            return Known(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
+            return KnownInstruction(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
         except CompileError:
             return None
 
@@ -60,7 +60,7 @@ class Knowledge:
         except CompileError:
             return None
 
-    def schema(self, known: Known) -> Json:
+    def schema(self, known: KnownInstruction) -> Json:
         """Return the flat schema of an instruction, `{}` if it has a mistake."""
         if known.uri not in self._schemas:
             try:
@@ -69,7 +69,7 @@ class Knowledge:
                 self._schemas[known.uri] = {}
         return self._schemas[known.uri]
 
-    def place(self, known: Known, member: str = "") -> Span:
+    def place(self, known: KnownInstruction, member: str = "") -> Span:
         """Return where an instruction is written, or one of its properties."""
         _, _, fragment = known.uri.partition("#")
         pointer = fragment if fragment.startswith("/") else ""
@@ -77,7 +77,7 @@ class Knowledge:
             return known.vibe.span(f"{pointer}/properties/{member.replace('~', '~0').replace('/', '~1')}", key=True)
         return known.vibe.span(pointer)
 
-    def value(self, expression: Expression, index: Index, depth: int = 0) -> Json:
+    def value(self, expression: Expression, index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
         if depth > NAME_STEPS:
             return {}
@@ -113,7 +113,7 @@ class Knowledge:
             case _:
                 return {}
 
-    def along(self, definition: Definition, way: Sequence[str], index: Index, depth: int = 0) -> Json:
+    def along(self, definition: Definition, way: Sequence[str], index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of the member to which a way leads from a name; `previous.draft` is what `draft` is."""
         body = index.of_round(definition)
         found = body.names.get(way[0]) if body is not None and way else None
@@ -121,7 +121,7 @@ class Knowledge:
             return _down(self.of_definition(found, index, depth + 1), way[1:])
         return _down(self.of_definition(definition, index, depth + 1), way)
 
-    def of_definition(self, definition: Definition, index: Index, depth: int = 0) -> Json:
+    def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
         """Return the schema of what a name stands for; of a round only the names of its members."""
         if (body := index.of_round(definition)) is not None:
             return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}

@@ -10,7 +10,7 @@ from instrc.ir.surface import Access, Call, Object
 from instrc.lsp.diagnostics import uri_of
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.scopes import Definition, Mention
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
@@ -24,7 +24,7 @@ _KINDS = {
 }
 
 
-def definition(document: Document, offset: int, session: Session) -> types.Location | None:
+def definition(document: TextDocument, offset: int, session: EditorSession) -> types.Location | None:
     """Return where the name, the reference, the member or the slot at an offset is defined."""
     if document.is_vibe:
         return _of_reference(document, offset, session)
@@ -49,7 +49,7 @@ def definition(document: Document, offset: int, session: Session) -> types.Locat
     return types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
 
 
-def _of_reference(document: Document, offset: int, session: Session) -> types.Location | None:
+def _of_reference(document: TextDocument, offset: int, session: EditorSession) -> types.Location | None:
     """Return where an `aug:` reference in a vibe leads."""
     text = document.source.text
     start, end = text.rfind('"', 0, offset), text.find('"', offset)
@@ -62,7 +62,7 @@ def _of_reference(document: Document, offset: int, session: Session) -> types.Lo
     return types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
 
 
-def member_place(document: Document, offset: int, knowledge: Knowledge) -> Span | None:
+def member_place(document: TextDocument, offset: int, knowledge: Knowledge) -> Span | None:
     """Return where the member of a path, or the slot of a call, at an offset is written in a vibe."""
     for access in document.index.accesses:
         for number, member in enumerate(access.members):
@@ -79,7 +79,7 @@ def member_place(document: Document, offset: int, knowledge: Knowledge) -> Span 
     return None
 
 
-def _property(access: Access, member: str, document: Document, knowledge: Knowledge) -> Span | None:
+def _property(access: Access, member: str, document: TextDocument, knowledge: Knowledge) -> Span | None:
     base = access.base
     if not isinstance(base, Call):
         mention = document.index.by_start.get(base.span.start)
@@ -91,18 +91,18 @@ def _property(access: Access, member: str, document: Document, knowledge: Knowle
     return knowledge.place(known, member) if known else None
 
 
-def references(document: Document, offset: int, *, declaration: bool) -> list[types.Location]:
+def references(document: TextDocument, offset: int, *, declaration: bool) -> list[types.Location]:
     """Return all places of the name at an offset."""
     uri = uri_of(document.path)
     return [types.Location(uri, document.lines.range(span)) for span in _spans(document, offset, declaration=declaration)]
 
 
-def highlights(document: Document, offset: int) -> list[types.DocumentHighlight]:
+def highlights(document: TextDocument, offset: int) -> list[types.DocumentHighlight]:
     """Return all places of the name at an offset in the same text."""
     return [types.DocumentHighlight(document.lines.range(span)) for span in _spans(document, offset, declaration=True)]
 
 
-def _spans(document: Document, offset: int, *, declaration: bool) -> list[Span]:
+def _spans(document: TextDocument, offset: int, *, declaration: bool) -> list[Span]:
     index = document.index
     found = index.definition(offset)
     if found is None or found.kind == "round":
@@ -113,13 +113,13 @@ def _spans(document: Document, offset: int, *, declaration: bool) -> list[Span]:
     return [*([found.span] if declaration else []), *(mention.span for mention in index.places(found))]
 
 
-def renameable(document: Document, offset: int) -> Definition | None:
+def renameable(document: TextDocument, offset: int) -> Definition | None:
     """Return the definition at an offset if its name may change: keys and labels show in what is compiled."""
     found = None if document.is_vibe else document.index.definition(offset)
     return None if found is None or found.kind in {"key", "round"} else found
 
 
-def rename(document: Document, offset: int, name: str) -> types.WorkspaceEdit | str:
+def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdit | str:
     """Return the edits that give a name another one, or why it cannot be done."""
     found = renameable(document, offset)
     if found is None:
@@ -139,7 +139,7 @@ def _renamed_text(mention: Mention, name: str) -> str:
     return f"{mention.text}: {name}" if mention.short else name  # the key of `{ a }` stays
 
 
-def symbols(document: Document) -> list[types.DocumentSymbol]:
+def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
     """Return what a program defines, in order of place."""
     return [
         types.DocumentSymbol(

@@ -68,15 +68,15 @@ class Mention(Struct, frozen=True, gc=False):
 
 
 @dataclass(slots=True)
-class Scope:
+class VisibleNames:
     """The names that are visible in one place."""
 
     names: dict[str, Definition] = field(default_factory=dict)
-    outer: Scope | None = None
+    outer: VisibleNames | None = None
 
     def find(self, name: str) -> Definition | None:
         """Return what a name stands for."""
-        scope: Scope | None = self
+        scope: VisibleNames | None = self
         while scope is not None:
             if name in scope.names:
                 return scope.names[name]
@@ -85,28 +85,28 @@ class Scope:
 
     def visible(self) -> Iterator[Definition]:
         """Yield all definitions, the innermost first."""
-        scope: Scope | None = self
+        scope: VisibleNames | None = self
         while scope is not None:
             yield from scope.names.values()
             scope = scope.outer
 
 
 @dataclass(slots=True)
-class Index:
+class SymbolIndex:
     """The names of one program."""
 
     definitions: list[Definition] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     by_start: dict[int, Mention] = field(default_factory=dict)
     """The mentions by the offset of their first letter."""
-    rounds: dict[int, Scope] = field(default_factory=dict)
+    rounds: dict[int, VisibleNames] = field(default_factory=dict)
     """The bodies of loops by the identity of what `previous` and `rounds` are in them."""
-    scopes: list[tuple[Span, Scope]] = field(default_factory=list)
+    scopes: list[tuple[Span, VisibleNames]] = field(default_factory=list)
     """Ranges with what is visible in them, outer ones first."""
     calls: list[Call] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
 
-    def scope(self, offset: int) -> Scope:
+    def scope(self, offset: int) -> VisibleNames:
         """Return what is visible at an offset."""
         found = self.scopes[0][1]
         for span, scope in self.scopes:
@@ -126,7 +126,7 @@ class Index:
         mention = self.mention(offset)
         return here or (mention.definition if mention else None)
 
-    def of_round(self, definition: Definition | None) -> Scope | None:
+    def of_round(self, definition: Definition | None) -> VisibleNames | None:
         """Return the names of the body that `previous`, or an element of `rounds`, has as members."""
         if definition is not None and definition.kind == "element" and isinstance(definition.value, Name):
             mention = self.by_start.get(definition.value.span.start)
@@ -139,31 +139,31 @@ class Index:
         return [mention for mention in self.mentions if mention.definition is definition]
 
 
-def index_of(program: Program) -> Index:
+def index_of(program: Program) -> SymbolIndex:
     """Return the names of a program."""
-    index = Index()
-    root = Scope()
+    index = SymbolIndex()
+    root = VisibleNames()
     index.scopes.append((program.source.span(0, len(program.source.text)), root))
     _Walk(index).statements(program.statements, root)
     return index
 
 
-_Task: TypeAlias = tuple[Expression, Scope]
+_Task: TypeAlias = tuple[Expression, VisibleNames]
 
 
 class _Walk:
     """Goes through a program with a stack of its own, for it nests deeper than Python calls."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: SymbolIndex) -> None:
         self.index = index
         self.pending: list[_Task] = []
 
-    def statements(self, statements: Iterable[Statement], scope: Scope) -> None:
+    def statements(self, statements: Iterable[Statement], scope: VisibleNames) -> None:
         self.pending.extend(self._row(statements, scope))
         while self.pending:
             self._visit(*self.pending.pop())
 
-    def _row(self, statements: Iterable[Statement], scope: Scope) -> list[_Task]:
+    def _row(self, statements: Iterable[Statement], scope: VisibleNames) -> list[_Task]:
         tasks: list[_Task] = []
         for statement in statements:
             match statement:
@@ -176,11 +176,11 @@ class _Walk:
                     tasks.append((value, scope))
         return tasks[::-1]
 
-    def _define(self, scope: Scope, definition: Definition) -> None:
+    def _define(self, scope: VisibleNames, definition: Definition) -> None:
         scope.names.setdefault(definition.name, definition)
         self.index.definitions.append(definition)
 
-    def _visit(self, node: Expression, scope: Scope) -> None:
+    def _visit(self, node: Expression, scope: VisibleNames) -> None:
         match node:
             case Name(text, span) | Uri(text, span):
                 self._mention(text, span, scope, called=False)
@@ -215,17 +215,17 @@ class _Walk:
             case When() | Each() | Repeat() | Try() | Do():
                 self._block(node, scope)
 
-    def _mention(self, text: str, span: Span, scope: Scope, *, called: bool, short: bool = False) -> None:
+    def _mention(self, text: str, span: Span, scope: VisibleNames, *, called: bool, short: bool = False) -> None:
         mention = Mention(text, span, called, scope.find(text), short)
         self.index.mentions.append(mention)
         self.index.by_start[span.start] = mention
 
-    def _inside(self, span: Span, outer: Scope) -> Scope:
-        scope = Scope(outer=outer)
+    def _inside(self, span: Span, outer: VisibleNames) -> VisibleNames:
+        scope = VisibleNames(outer=outer)
         self.index.scopes.append((span, scope))
         return scope
 
-    def _fields(self, fields: tuple[Field, ...], scope: Scope) -> None:
+    def _fields(self, fields: tuple[Field, ...], scope: VisibleNames) -> None:
         tasks: list[_Task] = []
         for each in fields:
             if each.value is None:
@@ -237,32 +237,32 @@ class _Walk:
                 self._define(scope, Definition(each.key, "key", each.key_span, whole, each.value))
         self.pending.extend(reversed(tasks))
 
-    def _block(self, node: When | Each | Repeat | Try | Do, scope: Scope) -> None:
+    def _block(self, node: When | Each | Repeat | Try | Do, scope: VisibleNames) -> None:
         tasks: list[_Task] = []
         match node:
             case When(branches, otherwise):
                 for branch in branches:
                     tasks += [(subject, scope) for subject in subjects(branch.condition)]
-                    tasks += self._body(branch.body, Scope(outer=scope))
+                    tasks += self._body(branch.body, VisibleNames(outer=scope))
                 if otherwise is not None:
-                    tasks += self._body(otherwise, Scope(outer=scope))
+                    tasks += self._body(otherwise, VisibleNames(outer=scope))
             case Each(name, source, _, body, span):
-                inner = Scope(outer=scope)
+                inner = VisibleNames(outer=scope)
                 self._define(inner, Definition(name.text, "element", name.span, span, source, of_list=True))
                 tasks += [(source, scope), *self._body(body, inner)]
             case Repeat():
                 tasks += self._repeat(node, scope)
             case Try(body, otherwise):
-                tasks += self._body(body, Scope(outer=scope))
-                last = Scope(outer=scope)
+                tasks += self._body(body, VisibleNames(outer=scope))
+                last = VisibleNames(outer=scope)
                 self._define(last, Definition("error", "round", body.span, body.span))
                 tasks += self._body(otherwise, last)
             case Do(body):
-                tasks += self._body(body, Scope(outer=scope))
+                tasks += self._body(body, VisibleNames(outer=scope))
         self.pending.extend(reversed(tasks))
 
-    def _repeat(self, node: Repeat, scope: Scope) -> list[_Task]:
-        inner = Scope(outer=scope)
+    def _repeat(self, node: Repeat, scope: VisibleNames) -> list[_Task]:
+        inner = VisibleNames(outer=scope)
         if node.name is not None and node.source is not None:
             self._define(inner, Definition(node.name.text, "element", node.name.span, node.span, node.source, of_list=True))
         for word in ("round", "previous", "rounds"):
@@ -274,12 +274,12 @@ class _Walk:
             self.index.scopes.append((Span(node.span.source, node.body.span.end, node.span.end), inner))
             tasks += [(subject, inner) for subject in subjects(node.until)]
         if node.otherwise is not None:
-            last = Scope(outer=scope)
+            last = VisibleNames(outer=scope)
             self._define(last, definition := Definition("rounds", "round", node.body.span, node.span))
             self.index.rounds[id(definition)] = inner
             tasks += self._body(node.otherwise, last)
         return tasks
 
-    def _body(self, body: Body, scope: Scope) -> list[_Task]:
+    def _body(self, body: Body, scope: VisibleNames) -> list[_Task]:
         self.index.scopes.append((body.span, scope))
         return [*reversed(self._row(body.statements, scope)), (body.value, scope)]

@@ -22,7 +22,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from instrc.lsp.diagnostics import diagnostics, uri_of
 from instrc.lsp.incoming import Incoming
 from instrc.lsp.last_diagnostics import LastDiagnostics
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.problem import Problem
 from instrc.version import __version__
 
@@ -52,7 +52,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         kind = types.TextDocumentSyncKind.Incremental
         super().__init__("instrc", __version__, text_document_sync_kind=kind, protocol_cls=_Protocol)
-        self.session: Session = Session()
+        self.session: EditorSession = EditorSession()
         self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
         """The problems of each document that were published last, with its text."""
         self.shown_before: dict[str, LastDiagnostics] = {}
@@ -79,7 +79,7 @@ class Server(LanguageServer):
         """Return the path of a document; one without a file keeps its URI as a name."""
         return uris.to_fs_path(uri) or uri
 
-    def document(self, uri: str) -> Document | None:
+    def document(self, uri: str) -> TextDocument | None:
         """Return an open document."""
         return self.session.documents.get(self.path(uri))
 
@@ -92,7 +92,7 @@ class Server(LanguageServer):
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
             return otherwise
 
-    def publish(self, document: Document, problems: tuple[Problem, ...], also: tuple[types.Diagnostic, ...] = ()) -> None:
+    def publish(self, document: TextDocument, problems: tuple[Problem, ...], also: tuple[types.Diagnostic, ...] = ()) -> None:
         """Show the problems of a document, and what is still known from an earlier check of it."""
         self.found[document.path] = (document.source.text, problems)
         nothing: list[types.Diagnostic] = []
@@ -120,7 +120,7 @@ class Server(LanguageServer):
         if not any(problem.severity == "error" for problem in slips) or not document.segments.whole:
             self.later(document)
 
-    def later(self, document: Document, *, also: list[Document] | None = None) -> None:
+    def later(self, document: TextDocument, *, also: list[TextDocument] | None = None) -> None:
         """Check documents after a pause."""
         for each in [document, *(also or [])]:
             self.stop_waiting(each.path)
@@ -132,7 +132,7 @@ class Server(LanguageServer):
         if task is not None:
             task.cancel()
 
-    async def _check(self, document: Document) -> None:
+    async def _check(self, document: TextDocument) -> None:
         await asyncio.sleep(PAUSE)
         problems = await asyncio.get_running_loop().run_in_executor(self.checker, self._checked, document)
         if self.current(document):
@@ -143,15 +143,15 @@ class Server(LanguageServer):
             )
             self.publish(document, problems)
 
-    def _checked(self, document: Document) -> tuple[Problem, ...]:
+    def _checked(self, document: TextDocument) -> tuple[Problem, ...]:
         nothing: tuple[Problem, ...] = ()
         return self.safely(lambda: self.session.check(document), nothing) if self.current(document) else nothing
 
-    def current(self, document: Document) -> bool:
+    def current(self, document: TextDocument) -> bool:
         """Tell whether a document is open and has not changed since."""
         return self.session.documents.get(document.path) is document
 
-    async def problems(self, document: Document) -> tuple[Problem, ...]:
+    async def problems(self, document: TextDocument) -> tuple[Problem, ...]:
         """Return the problems of a document as it stands, when they are known."""
         task = self.waiting.get(document.path)
         if task is not None:

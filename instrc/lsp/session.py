@@ -14,7 +14,7 @@ from instrc.ir.surface import Program
 from instrc.limits.incoming import UNOPENED_BYTES
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.positions import Lines
-from instrc.lsp.scopes import Index, index_of
+from instrc.lsp.scopes import SymbolIndex, index_of
 from instrc.lsp.segments import Segments, edited, read_segments
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -29,10 +29,10 @@ VIBE_ENDING = ".json"
 _BOM = "\ufeff"
 
 
-class Document:
+class TextDocument:
     """One text as it stands in the editor."""
 
-    def __init__(self, path: str, text: str, encoding: str, version: int = 0, earlier: Document | None = None) -> None:
+    def __init__(self, path: str, text: str, encoding: str, version: int = 0, earlier: TextDocument | None = None) -> None:
         self.path = path
         self.version = version
         self.source: Source = Source(path, text)
@@ -66,7 +66,7 @@ class Document:
         return self.segments.slips
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> SymbolIndex:
         """Its names."""
         return index_of(self.program)
 
@@ -81,22 +81,22 @@ class Document:
         return scanner
 
 
-class Session:
+class EditorSession:
     """All open documents, and the files around them."""
 
     def __init__(self) -> None:
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, TextDocument] = {}
         self.encoding = "utf-16"
         self._unsaved: dict[str, str] = {}
         self._workspace: Workspace | None = None
         self._knowledge: dict[str, Knowledge] = {}
         self._lock = RLock()
 
-    def put(self, path: str, text: str, version: int = 0) -> Document:
+    def put(self, path: str, text: str, version: int = 0) -> TextDocument:
         """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
         if text.startswith(_BOM):
             text = " " + text[1:]
-        document = Document(path, text, self.encoding, version, self.documents.get(path))
+        document = TextDocument(path, text, self.encoding, version, self.documents.get(path))
         with self._lock:
             self.documents[path] = document
             self._unsaved[os.path.realpath(path)] = text
@@ -104,7 +104,7 @@ class Session:
                 self.forget()
         return document
 
-    def file(self, path: str) -> Document | None:
+    def file(self, path: str) -> TextDocument | None:
         """Return a file as it stands in the editor, else on disk; `None` if it cannot be read."""
         real = os.path.realpath(path)
         opened = next((each for each in self.documents.values() if os.path.realpath(each.path) == real), None)
@@ -114,7 +114,7 @@ class Session:
             text = read_whole(path, UNOPENED_BYTES).decode("utf-8")
         except (OSError, ValueError):
             return None
-        return Document(path, text.removeprefix(_BOM), self.encoding)
+        return TextDocument(path, text.removeprefix(_BOM), self.encoding)
 
     def drop(self, path: str) -> None:
         """Forget a text that is no longer open; the file counts again."""
@@ -137,7 +137,7 @@ class Session:
                 self._workspace = Workspace(unsaved=self._unsaved)
             return self._workspace
 
-    def knowledge(self, document: Document) -> Knowledge | None:
+    def knowledge(self, document: TextDocument) -> Knowledge | None:
         """Return what can be looked up from a document; `None` if its settings are broken."""
         with self._lock:
             known = self._knowledge.get(document.path)
@@ -148,7 +148,7 @@ class Session:
                     return None
             return known
 
-    def check(self, document: Document) -> tuple[Problem, ...]:
+    def check(self, document: TextDocument) -> tuple[Problem, ...]:
         """Return all that is wrong with a document, those of its problems that lie in other files included."""
         report = Report()
         try:

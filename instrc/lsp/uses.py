@@ -11,8 +11,8 @@ from pathlib import Path
 from lsprotocol import types
 
 from instrc.lsp.diagnostics import uri_of
-from instrc.lsp.knowledge import Knowledge, Known
-from instrc.lsp.session import Document, Session
+from instrc.lsp.knowledge import Knowledge, KnownInstruction
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.naming import words
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparable
@@ -33,7 +33,7 @@ _SUFFIX = re.compile(r"_[A-Za-z]+\Z")
 class Use:
     """One place where an instruction is named: by its name, or in a reference."""
 
-    document: Document
+    document: TextDocument
     span: Span
     """Of the name alone."""
     reference: bool
@@ -41,7 +41,7 @@ class Use:
     """Whether it is a key at the same time: `{ Draft }`."""
 
 
-def instruction_at(document: Document, offset: int, session: Session) -> Known | None:
+def instruction_at(document: TextDocument, offset: int, session: EditorSession) -> KnownInstruction | None:
     """Return the instruction that is named at an offset, in a program or in a reference of a vibe."""
     knowledge = session.knowledge(document)
     if knowledge is None:
@@ -54,14 +54,14 @@ def instruction_at(document: Document, offset: int, session: Session) -> Known |
     return knowledge.find(mention.text) if mention is not None and mention.definition is None else None
 
 
-def program_at(document: Document, offset: int, session: Session) -> ProgramFile | None:
+def program_at(document: TextDocument, offset: int, session: EditorSession) -> ProgramFile | None:
     """Return the program that is called at an offset."""
     knowledge = None if document.is_vibe else session.knowledge(document)
     mention = document.index.mention(offset) if knowledge is not None else None
     return knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
 
 
-def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
+def uses(known: KnownInstruction, document: TextDocument, session: EditorSession) -> Iterator[Use]:
     """Yield the places of an instruction in all programs and vibes of the project of a document."""
     place = os.path.realpath(known.vibe.source.name)
 
@@ -72,7 +72,7 @@ def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
     return _uses(known.vibe.segment, leads, document, session)
 
 
-def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: Document, session: Session) -> Iterator[Use]:
+def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextDocument, session: EditorSession) -> Iterator[Use]:
     """Yield the places of what lies in a file of a name, in all files of the project: names and references that lead there."""
     name = comparable(segment)
     project = _project(document, session)
@@ -94,7 +94,7 @@ def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: Docum
             yield Use(other, other.source.span(start, end), bool(reference), short)
 
 
-def _named(document: Document) -> Iterator[tuple[Span, str, bool]]:
+def _named(document: TextDocument) -> Iterator[tuple[Span, str, bool]]:
     """Yield the places of names that a program does not define, and of references with their text."""
     if document.is_vibe:
         for found in _REFERENCE.finditer(document.source.text):
@@ -105,17 +105,19 @@ def _named(document: Document) -> Iterator[tuple[Span, str, bool]]:
             yield mention.span, mention.text if mention.text.startswith("aug:") else "", mention.short
 
 
-def _project(document: Document, session: Session) -> Path:
+def _project(document: TextDocument, session: EditorSession) -> Path:
     settings = session.workspace().settings_file(document.path)
     return (settings or Path(document.path)).parent
 
 
-def places(known: Known, document: Document, session: Session, *, declaration: bool) -> list[types.Location]:
+def places(known: KnownInstruction, document: TextDocument, session: EditorSession, *, declaration: bool) -> list[types.Location]:
     """Return the places of an instruction, its own file among them if that is asked for."""
     return [*(_beginning(known.vibe.source.name) if declaration else []), *map(_location, uses(known, document, session))]
 
 
-def program_places(called: ProgramFile, document: Document, session: Session, *, declaration: bool) -> list[types.Location]:
+def program_places(
+    called: ProgramFile, document: TextDocument, session: EditorSession, *, declaration: bool
+) -> list[types.Location]:
     """Return the places where a program is called, its own file among them if that is asked for."""
     place = os.path.realpath(called.path)
 
@@ -136,7 +138,9 @@ def _location(use: Use) -> types.Location:
     return types.Location(uri_of(use.document.path), use.document.lines.range(use.span))
 
 
-def rename_instruction(known: Known, document: Document, session: Session, name: str) -> types.WorkspaceEdit | str:
+def rename_instruction(
+    known: KnownInstruction, document: TextDocument, session: EditorSession, name: str
+) -> types.WorkspaceEdit | str:
     """Return the edits that give an instruction another name in all files, its own files too; or why it cannot be done."""
     name = normal(name.strip())
     if refused := _refusal(known, document, session, name):
@@ -159,7 +163,7 @@ def rename_instruction(known: Known, document: Document, session: Session, name:
     return types.WorkspaceEdit(document_changes=changes)
 
 
-def _refusal(known: Known, document: Document, session: Session, name: str) -> str:
+def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSession, name: str) -> str:
     """Return why an instruction cannot have a name; an empty text if it can."""
     knowledge = session.knowledge(document)
     if not is_name(name) or not re.fullmatch(tables().name, name):

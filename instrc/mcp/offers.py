@@ -23,7 +23,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ServerTool:
     """One tool of the server."""
 
     lowering: Lowering
@@ -39,11 +39,11 @@ class Offer:
 class Offers:
     """All tools of one server, by their names in the protocol."""
 
-    offers: dict[str, Offer] = field(default_factory=dict)
+    offers: dict[str, ServerTool] = field(default_factory=dict)
 
     def offer(self, name: str | None, schema: ToolLike, call: AnyCall) -> None:
         """Add a tool; one of the same name is a problem."""
-        made = Offer(lower(schema, target=TARGET, name=name), call)
+        made = ServerTool(lower(schema, target=TARGET, name=name), call)
         if made.name in self.offers:
             reason = "two would be one tool: give one another name"
             raise CompileError([problems.launches.UnusableSetting(what="tool", word=made.name, reason=reason)])

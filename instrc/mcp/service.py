@@ -18,7 +18,7 @@ from instrc.launching.preparing import Prepared
 from instrc.mcp.offers import AnyCall, Offers, RefusedError
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
-from instrc.runtime.engine import Engine, Report
+from instrc.runtime.engine import Engine, RunReport
 from instrc.runtime.questions import chosen
 from instrc.schema.validation import is_valid
 
@@ -70,7 +70,7 @@ class Service(Offers):
     """All tools of one server, and the runs that it has started."""
 
     engine: Engine = field(kw_only=True)
-    _under_way: dict[str, asyncio.Task[Report]] = field(default_factory=dict)
+    _under_way: dict[str, asyncio.Task[RunReport]] = field(default_factory=dict)
 
     async def close(self) -> None:
         """Leave what runs: its engine keeps it."""
@@ -142,13 +142,13 @@ class Service(Offers):
         report = await self.engine.cancel(as_text(given["run"]))
         return {"run": report.run, "status": report.status}
 
-    def _carry(self, run: str, work: Coroutine[object, object, Report]) -> asyncio.Task[Report]:
+    def _carry(self, run: str, work: Coroutine[object, object, RunReport]) -> asyncio.Task[RunReport]:
         task = asyncio.create_task(work)
         self._under_way[run] = task
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # asked for, so that asyncio does not complain
         return task
 
-    async def _report(self, run: str) -> Report | None:
+    async def _report(self, run: str) -> RunReport | None:
         task = self._under_way.get(run)
         if task is not None and task.done() and not task.cancelled() and task.exception() is None:
             self._under_way.pop(run)

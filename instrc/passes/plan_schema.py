@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.ir.fusion import Instruction, Tool
+from instrc.ir.fusion import Instruction, PlannableTool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.schema.walk import rebuild, refers
 
@@ -62,14 +62,14 @@ def with_shared_references(schema: Json) -> Json:
     return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": _FROM}}
 
 
-def plan_schema(tools: tuple[Tool, ...]) -> dict[str, Json]:
+def plan_schema(tools: tuple[PlannableTool, ...]) -> dict[str, Json]:
     """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
     definitions: JsonObject = {"from": _FROM}
     tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
     return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
 
 
-def _adopted(tool: Tool, definitions: JsonObject) -> JsonObject:
+def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
     """Return the arguments of a tool, with what they refer to put among the definitions of the plan under free names."""
     if not refers(tool.arguments):
         return tool.arguments
@@ -126,7 +126,7 @@ def part_of(schema: JsonObject, part: Json) -> Json:
     return {**made, "$defs": definitions}
 
 
-def _task(tool: Tool, arguments: JsonObject) -> Json:
+def _task(tool: PlannableTool, arguments: JsonObject) -> Json:
     return {
         "type": "object",
         "properties": {
@@ -140,7 +140,7 @@ def _task(tool: Tool, arguments: JsonObject) -> Json:
     }
 
 
-def _open_to_others(tool: Tool, arguments: JsonObject) -> Json:
+def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
     """Return the arguments that are the model's; each may be the output of another task instead."""
     bound = {argument.label for argument in tool.bound}
     properties = as_object(arguments.get("properties", {}))

@@ -1,7 +1,7 @@
 """Let functions call each other as deep as the input goes.
 
 A function that may recurse is written as a generator: `value = yield task` stands for `value = task()`.
-What has its value already is `Done`, which costs less than a generator that gives it at once.
+What has its value already is `Finished`, which costs less than a generator that gives it at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @final
-class Done(Generic[T_co]):
+class Finished(Generic[T_co]):
     """What has its value already."""
 
     __slots__ = ("value",)
@@ -24,13 +24,13 @@ class Done(Generic[T_co]):
 
 Task: TypeAlias = Generator["Work[object]", Any, T_co]  # each value that it is given is of another type
 """What may ask for others."""
-Work: TypeAlias = "Task[T_co] | Done[T_co]"
+Work: TypeAlias = "Task[T_co] | Finished[T_co]"
 """A task, or one that is done."""
 
 
 def run(task: Work[T_co]) -> T_co:
     """Carry a task out on a stack of our own and return its value."""
-    if isinstance(task, Done):
+    if isinstance(task, Finished):
         return task.value
     stack: list[Task[object]] = [task]
     value: object = None
@@ -41,7 +41,7 @@ def run(task: Work[T_co]) -> T_co:
             stack.pop()
             value = done.value
             continue
-        if type(called) is Done:
+        if type(called) is Finished:
             value = called.value
         else:
             stack.append(called)

@@ -13,7 +13,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import elements, is_no_list, part
-from instrc.plans.tools import Tool, ToolSet, are_tools
+from instrc.plans.tools import PlanTool, ToolSet, are_tools
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
@@ -114,7 +114,7 @@ class _Check:
             if fault is not None:
                 self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
 
-    def _argument(self, tool: Tool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, Task]) -> None:
+    def _argument(self, tool: PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, Task]) -> None:
         schema = tool.schema(name)
         if schema is None:
             bound = name in tool.bound
@@ -131,7 +131,7 @@ class _Check:
             place = pointer((index, "arguments", name))
             self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
-    def _mismatch(self, reference: Reference, source: Task, taker: Tool, argument: str) -> str | None:
+    def _mismatch(self, reference: Reference, source: Task, taker: PlanTool, argument: str) -> str | None:
         """Return why the output of a task can never be what an argument takes; `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
@@ -145,7 +145,7 @@ class _Check:
         return None if fault is None else f"`{reference}` {fault}"
 
     @staticmethod
-    def _fitting(reference: Reference, source: Task, tool: Tool, target: Json) -> str | None:
+    def _fitting(reference: Reference, source: Task, tool: PlanTool, target: Json) -> str | None:
         given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
         for step in reference.steps:
             given = part(given, step)

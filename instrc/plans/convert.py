@@ -7,7 +7,7 @@ from instrc.jsonvalue import Json
 from instrc.plain_values import takes_plain_values
 from instrc.plans.reading import read_tasks
 from instrc.plans.spelling import text_of
-from instrc.plans.tools import Tool, ToolSet
+from instrc.plans.tools import PlanTool, ToolSet
 from instrc.problems.plans import PlanProblem
 
 
@@ -34,7 +34,7 @@ def uniform_plan(plan: Json, tools: Json) -> Json:
     ]
 
 
-def _entry(name: str, value: Json | Reference, tool: Tool | None) -> Json:
+def _entry(name: str, value: Json | Reference, tool: PlanTool | None) -> Json:
     if isinstance(value, Reference):
         return {"name": name, "is": value.kind, "text": str(value)}
     return {"name": name, "is": "value", "text": text_of(value, name, tool)}

@@ -10,7 +10,7 @@ from instrc.ir.tasks import ID, Kind, Reference, Task, reference
 from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import value_of
-from instrc.plans.tools import Tool, ToolSet
+from instrc.plans.tools import PlanTool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument
 from instrc.problems.plans import InvalidPlan, PlanProblem
 
@@ -65,7 +65,7 @@ def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
     return tuple(as_texts(value))
 
 
-def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
+def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add) -> dict[str, Json | Reference]:
     if value is None:
         return {}
     if value.__class__ is list:
@@ -76,7 +76,7 @@ def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str
     return {name: _read_argument(name, given, tool) for name, given in value.items()}
 
 
-def _read_argument(name: str, value: Json, tool: Tool | None) -> Json | Reference:
+def _read_argument(name: str, value: Json, tool: PlanTool | None) -> Json | Reference:
     """Return an argument of the typed spelling: a reference to a task, or the value itself."""
     if value.__class__ is not dict or len(value) != 1:
         return value
@@ -87,7 +87,7 @@ def _read_argument(name: str, value: Json, tool: Tool | None) -> Json | Referenc
     return reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
-def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
+def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add) -> dict[str, Json | Reference]:
     """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry."""
     found: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
@@ -111,7 +111,7 @@ def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> di
     return found
 
 
-def _malformed(text: str, name: str, place: str, tool: Tool | None) -> PlanProblem:
+def _malformed(text: str, name: str, place: str, tool: PlanTool | None) -> PlanProblem:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     reason = f"`{shown}` is not written like `ID` or `ID.path`"
     return WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)

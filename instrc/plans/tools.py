@@ -25,7 +25,7 @@ _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperti
 """Keywords of a tool's arguments that are looked at one argument at a time."""
 
 
-class Tool:
+class PlanTool:
     """One tool as a plan sees it."""
 
     def __init__(self, name: str, entry: Json) -> None:
@@ -117,16 +117,16 @@ class ToolSet:
 
     def __init__(self, tools: Json) -> None:
         self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else _entries_of(tools)
-        self._tools: dict[str, Tool] = {}
+        self._tools: dict[str, PlanTool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
         """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
         self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
 
-    def get(self, name: str) -> Tool | None:
+    def get(self, name: str) -> PlanTool | None:
         """Return a tool; `None` if there is none of that name."""
         found = self._tools.get(name)
         if found is None and name in self._entries:
-            found = self._tools[name] = Tool(name, self._entries[name])
+            found = self._tools[name] = PlanTool(name, self._entries[name])
         return found
 
 

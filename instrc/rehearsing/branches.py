@@ -10,15 +10,15 @@ from instrc.ir.flow import Each, Else, Repeat, Try, When
 from instrc.jsonvalue import Json, JsonObject, as_array, as_integer, as_object
 from instrc.rehearsing.points import refusals
 from instrc.runtime.interpreter.documents import State
-from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
-from instrc.runtime.interpreter.v1.units import Region, Unit
+from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
 
 Way: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class RunBranch:
     """One way that a run can go."""
 
     way: Way
@@ -30,40 +30,40 @@ class Branch:
     """As a person is told."""
 
 
-def branches_of(program: Program) -> list[Branch]:
+def branches_of(program: RunnablePlan) -> list[RunBranch]:
     """Return the branches of a program, in the order in which they stand."""
     refusable = dict.fromkeys(refusals(program))
     return [branch for region in program.regions for unit in region.units for branch in _of(program, region, unit, refusable)]
 
 
-def _of(program: Program, region: Region, unit: Unit, refusable: dict[tuple[int, str], None]) -> Iterator[Branch]:
+def _of(program: RunnablePlan, region: PlanRegion, unit: Unit, refusable: dict[tuple[int, str], None]) -> Iterator[RunBranch]:
     here, at = region.index, unit.index
     name = scoped_id(place_of(program, region), unit.context)
     match unit.block:
         case When(branches=cases):
             for number, (case, body) in enumerate(zip(cases, unit.regions, strict=True), 1):
-                yield Branch("body", body, 0, f"{name} branch {number}" if case.condition else f"{name} else")
+                yield RunBranch("body", body, 0, f"{name} branch {number}" if case.condition else f"{name} else")
             if all(case.condition for case in cases):
-                yield Branch("none", here, at, f"{name} without a branch")
+                yield RunBranch("none", here, at, f"{name} without a branch")
         case Try():
-            yield Branch("succeed", here, at, f"{name} succeeds")
-            yield Branch("body", unit.regions[1], 0, f"{name} else")
+            yield RunBranch("succeed", here, at, f"{name} succeeds")
+            yield RunBranch("body", unit.regions[1], 0, f"{name} else")
         case Repeat(until=until, source=None) if until is not None:
-            yield Branch("until", here, at, f"{name} ends by its condition")
-            yield Branch("max", here, at, f"{name} ends after all rounds")
+            yield RunBranch("until", here, at, f"{name} ends by its condition")
+            yield RunBranch("max", here, at, f"{name} ends after all rounds")
         case Repeat() | Each():
-            yield Branch("body", unit.regions[0], 0, f"{name} body")
+            yield RunBranch("body", unit.regions[0], 0, f"{name} body")
         case Else():
-            yield Branch("body", unit.regions[0], 0, name)
+            yield RunBranch("body", unit.regions[0], 0, name)
         case _:
             if unit.kind == "fail":
-                yield Branch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} fails the run")
+                yield RunBranch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} fails the run")
             for step in unit.steps:
                 if (here, step.key) in refusable:
-                    yield Branch("refuse", here, at, f"{scoped_id(place_of(program, region), step.key)} is refused")
+                    yield RunBranch("refuse", here, at, f"{scoped_id(place_of(program, region), step.key)} is refused")
 
 
-def place_of(program: Program, region: Region) -> str:
+def place_of(program: RunnablePlan, region: PlanRegion) -> str:
     """Return the blocks around a body: `whenContext1.repeatContext1`."""
     names: list[str] = []
     while region.parent is not None:
@@ -73,16 +73,16 @@ def place_of(program: Program, region: Region) -> str:
     return ".".join(reversed(names))
 
 
-class Taken:
+class TakenBranches:
     """The branches that a run has taken, found by looking at its state after each step."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RunnablePlan) -> None:
         self.program = program
         self.found: set[tuple[Way, int, int]] = set()
         self._rescue: int | None = None
         """The body that went on after the last failure."""
 
-    def has(self, branch: Branch) -> bool:
+    def has(self, branch: RunBranch) -> bool:
         """Tell whether a branch was taken."""
         return (branch.way, branch.region, branch.unit) in self.found
 

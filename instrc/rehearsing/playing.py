@@ -12,12 +12,12 @@ from typing import cast
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.runs import PLAYED_COMMANDS
 from instrc.plans.check import check_plan
-from instrc.rehearsing.branches import Taken
+from instrc.rehearsing.branches import TakenBranches
 from instrc.rehearsing.points import ABSENT, AS_MADE, Fails, Point
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
-from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.models.sampling import instance_of
@@ -34,13 +34,13 @@ class Played:
 
     outcome: Outcome | None
     """As of any run; `None` if it did not end."""
-    taken: Taken
+    taken: TakenBranches
     asked: tuple[Point, ...]
     """The places where it could have gone another way, in the order in which it came by."""
     commands: int
 
 
-def play(program: Program, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices) -> Played:
+def play(program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices) -> Played:
     """Carry a run out; what is not chosen is made from the schemas."""
     return _Play(program, plan, points, choices).through(inputs)
 
@@ -48,7 +48,7 @@ def play(program: Program, plan: PinnedPlan, inputs: Mapping[str, Json], points:
 class _Play:
     """One run."""
 
-    def __init__(self, program: Program, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
+    def __init__(self, program: RunnablePlan, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
         self.program = program
         self.plan = plan
         self.choices = choices
@@ -59,7 +59,7 @@ class _Play:
         """How often a point was reached."""
 
     def through(self, inputs: Mapping[str, Json]) -> Played:
-        taken = Taken(self.program)
+        taken = TakenBranches(self.program)
         state = versions.begin(self.plan, self._inputs(inputs))
         waiting: deque[Command] = deque()
         count = 0

@@ -13,9 +13,9 @@ from instrc.jsonvalue import Json
 from instrc.limits.runs import TRIED_ORDERS, TRIED_VALUES
 from instrc.rehearsing.values import dereference, object_part, schema_inside, values_of
 from instrc.runtime.interpreter.commands import Kind
-from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
-from instrc.runtime.interpreter.v1.units import Region, Unit
+from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
 from instrc.runtime.models.sampling import instance_of
 
 ABSENT = object()
@@ -61,7 +61,7 @@ class Point:
         return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
 
 
-def points_of(program: Program, fixed: Iterable[str]) -> list[Point]:
+def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
     """Return the places where a rehearsal chooses; inputs that are `fixed` are no such place."""
     given = set(fixed)
     values: dict[tuple[int, str, tuple[str, ...]], list[Json]] = {}
@@ -79,7 +79,7 @@ def points_of(program: Program, fixed: Iterable[str]) -> list[Point]:
     return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _fallible_units(program)]
 
 
-def refusals(program: Program) -> Iterator[tuple[int, str]]:
+def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
     """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
     for number, key in unread_decisions(program):
         schema = _schema(program, number, key)
@@ -87,7 +87,7 @@ def refusals(program: Program) -> Iterator[tuple[int, str]]:
             yield number, key
 
 
-def _failures(program: Program) -> list[Fails]:
+def _failures(program: RunnablePlan) -> list[Fails]:
     """Return failures: one that says nothing special, and those that conditions on `error` name."""
     found = [Fails()]
     for region, read, schema in _looks(program):
@@ -101,7 +101,7 @@ def _failures(program: Program) -> list[Fails]:
     return list(dict.fromkeys(found))
 
 
-def _looks(program: Program) -> Iterator[tuple[Region, Read, Json]]:
+def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Read, Json]]:
     """Yield the paths on which it depends how a run goes, with the schema that they are held against."""
     for region in program.regions:
         if region.until is not None:
@@ -118,7 +118,7 @@ def _looks(program: Program) -> Iterator[tuple[Region, Read, Json]]:
                     pass
 
 
-def _schema_of_test(program: Program, region: Region, read: Read, schema: Json) -> Json:
+def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schema: Json) -> Json:
     """Return the schema of a test; of one that looks into an element, that of a list with such an element."""
     place = program.locate(region, read)
     inner = region
@@ -132,7 +132,7 @@ def _schema_of_test(program: Program, region: Region, read: Read, schema: Json) 
     return {"type": "array", "items": schema, "minItems": 1}
 
 
-def _fallible_units(program: Program) -> Iterator[tuple[Region, Unit]]:
+def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Unit]]:
     """Yield what may fail in the first body of a `try`."""
     for region in program.regions:
         if any(isinstance(unit.block, Try) and first for unit, first in _around(program, region)):
@@ -141,7 +141,7 @@ def _fallible_units(program: Program) -> Iterator[tuple[Region, Unit]]:
                     yield region, unit
 
 
-def _around(program: Program, region: Region) -> Iterator[tuple[Unit, bool]]:
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[Unit, bool]]:
     """Yield the blocks around a body, and whether it lies in their first body."""
     while region.parent is not None:
         outer = program.regions[region.parent]
@@ -153,7 +153,7 @@ def _around(program: Program, region: Region) -> Iterator[tuple[Unit, bool]]:
 # --- what may stand in a place ------------------------------------------------------------------------------------------------
 
 
-def _points_of_value(program: Program, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
+def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
     """Yield the point of a value, then one for each object around it that may be null or left out."""
     schema = _schema(program, number, key)
     if schema is None:
@@ -189,8 +189,8 @@ def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
 
 
 def _point(
-    program: Program,
-    region: Region | None,
+    program: RunnablePlan,
+    region: PlanRegion | None,
     key: str,
     tail: tuple[str, ...],
     choices: tuple[object, ...],
@@ -204,11 +204,11 @@ def _point(
     return Point(INPUT if region is None else region.index, key, tail, choices, around, tuple(orders))
 
 
-def _is_output(region: Region, key: str) -> bool:
+def _is_output(region: PlanRegion, key: str) -> bool:
     return any(step.key == key and step.output for unit in region.units if unit.kind == "activity" for step in unit.steps)
 
 
-def _schema(program: Program, number: int, key: str) -> Json:
+def _schema(program: RunnablePlan, number: int, key: str) -> Json:
     """Return the schema of what a step or an input is, with its definitions."""
     if number == INPUT:
         declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})

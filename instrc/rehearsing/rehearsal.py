@@ -11,11 +11,11 @@ from functools import partial
 from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
 from instrc.limits.runs import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
-from instrc.rehearsing.branches import Branch, branches_of
+from instrc.rehearsing.branches import RunBranch, branches_of
 from instrc.rehearsing.playing import MADE_UP, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
-from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import bases_of
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
@@ -106,7 +106,7 @@ def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, J
         if short == before or (best is not None and not best.missed):
             break
         plan = plan_of(short)
-        program = Program(plan)
+        program = RunnablePlan(plan)
         found = _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
         best = found if best is None or len(found.missed) < len(best.missed) else best
         before = short
@@ -136,15 +136,15 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
 class _Search:
     """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
 
-    def __init__(self, program: Program, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point]) -> None:
+    def __init__(self, program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point]) -> None:
         self.program, self.plan, self.inputs, self.points = program, plan, inputs, points
         self.branches = branches_of(program)
-        self.kept: list[tuple[Choices, Played, list[Branch]]] = []
+        self.kept: list[tuple[Choices, Played, list[RunBranch]]] = []
         self.tried = self.commands = 0
 
     def result(self) -> Rehearsal:
         self._search()
-        seen: set[Branch] = set()
+        seen: set[RunBranch] = set()
         runs: list[Rehearsed] = []
         for choices, played, _ in self._needed():
             new = [branch for branch in self.branches if branch not in seen and played.taken.has(branch)]
@@ -183,7 +183,7 @@ class _Search:
         """Tell whether a run ends in a way that no program says, and none before it has ended so."""
         return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
 
-    def _needed(self) -> list[tuple[Choices, Played, list[Branch]]]:
+    def _needed(self) -> list[tuple[Choices, Played, list[RunBranch]]]:
         """Leave runs out whose branches others take as well; one that ends wrongly stays."""
         needed = list(self.kept)
         for each in reversed(self.kept):
@@ -204,7 +204,7 @@ class _Search:
             case _:
                 return played.outcome is None and played.commands >= PLAYED_COMMANDS
 
-    def _reason(self, branch: Branch, left: list[Branch]) -> str:
+    def _reason(self, branch: RunBranch, left: list[RunBranch]) -> str:
         """Say why a branch was not reached."""
         region = self.program.regions[branch.region]
         around = region if branch.way != "body" else self.program.regions[region.parent or 0]
@@ -220,7 +220,7 @@ class _Search:
             return "nothing that it could rescue is made up"
         return f"no made value that its schema allows leads there ({self.tried} runs)"
 
-    def _depends(self, branch: Branch) -> str:
+    def _depends(self, branch: RunBranch) -> str:
         """Say what the condition that decides on a branch reads."""
         region = self.program.regions[branch.region]
         number, at = (branch.region, branch.unit) if branch.way == "none" else (region.parent or 0, region.owner)
@@ -233,7 +233,7 @@ class _Search:
         names = [f"`{'.'.join((key, *tail))}`" for _, key, tail in sorted(bases)]
         return f"; it depends on {', '.join(names)}" if names else ""
 
-    def _is_rescue(self, branch: Branch) -> bool:
+    def _is_rescue(self, branch: RunBranch) -> bool:
         region = self.program.regions[branch.region]
         owner = self.program.regions[region.parent or 0].units[region.owner] if region.parent is not None else None
         return branch.way == "body" and owner is not None and isinstance(owner.block, Try)

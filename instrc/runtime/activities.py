@@ -39,7 +39,7 @@ PENDING = Pending()
 
 
 @dataclass(slots=True)
-class Call:
+class ActivityCall:
     """The call that a handler is carrying out."""
 
     key: str
@@ -53,10 +53,10 @@ class Call:
         self.beat()
 
 
-_current: ContextVar[Call] = ContextVar("instrc_call")
+_current: ContextVar[ActivityCall] = ContextVar("instrc_call")
 
 
-def current_call() -> Call:
+def current_call() -> ActivityCall:
     """Return the call that is being carried out; `LookupError` outside a handler."""
     return _current.get()
 
@@ -64,11 +64,11 @@ def current_call() -> Call:
 class calling:  # noqa: N801  -- reads as what it does
     """Make a call the current one."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ActivityCall) -> None:
         self.call = call
 
     def __enter__(self) -> None:
-        self.token: Token[Call] = _current.set(self.call)
+        self.token: Token[ActivityCall] = _current.set(self.call)
 
     def __exit__(self, *_error: object) -> None:
         _current.reset(self.token)

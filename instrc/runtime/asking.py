@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inspect import isawaitable
 
-from instrc.runtime.engine import Engine, Report
+from instrc.runtime.engine import Engine, RunReport
 from instrc.runtime.questions import People, command_of
 
 
-async def ask_people(engine: Engine, report: Report, people: People | None) -> Report:
+async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
     """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
     while people is not None and report.status == "waiting":
         for question in report.questions:

@@ -14,8 +14,8 @@ from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.plans.numbering import numbered_apart
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities, Activity, ActivityError, Call, Given, Handler, Pending, calling
-from instrc.runtime.events import EventKind, Facts, Sink, event_of
+from instrc.runtime.activities import Activities, Activity, ActivityCall, ActivityError, Given, Handler, Pending, calling
+from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.names import bare_name
@@ -55,7 +55,7 @@ class Effects:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits before the next attempt; an engine that tries again itself leaves here."""
 
-    def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[Facts]) -> None:
+    def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
         """Tell what happens."""
         if self.sink is not None:
             told = event_of(self.run, event, command, facts)
@@ -105,7 +105,7 @@ class Effects:
                 parts = split(answer, command["schema"])
             except TypeError as error:  # an adapter of somebody else
                 wrong.append({"pointer": "", "message": f"the answer is no JSON: {error}"})
-        facts: Facts = {
+        facts: EventFacts = {
             "answer": answer,
             "thoughts": parts["thoughts"],
             "metrics": parts["metrics"],
@@ -157,7 +157,9 @@ class Effects:
         code: str | None
         while True:
             try:
-                value = await attempt_call(found, command["input"], Call(f"{self.run}/{command['id']}", found.name, attempt))
+                value = await attempt_call(
+                    found, command["input"], ActivityCall(f"{self.run}/{command['id']}", found.name, attempt)
+                )
                 break
             except TimeoutError:
                 error, code, retry = f"`{found.name}` took too long", "timeout", True
@@ -186,7 +188,7 @@ class Effects:
         if result is None:
             self.tell("pending", command["id"], child=run)
             return None
-        facts: Facts = {"child": run, "seconds": monotonic() - began}
+        facts: EventFacts = {"child": run, "seconds": monotonic() - began}
         if "error" in result:
             facts["error"] = result["error"]
         else:
@@ -212,7 +214,7 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
-async def attempt_call(activity: Activity, given: Json, call: Call) -> Given:
+async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> Given:
     """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
     handler = activity.handler
     assert handler is not None
@@ -230,7 +232,7 @@ async def attempt_call(activity: Activity, given: Json, call: Call) -> Given:
     return value
 
 
-async def _beating(handler: Handler, given: Json, call: Call, span: float) -> Given | Awaitable[Given]:
+async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> Given | Awaitable[Given]:
     """Call a handler that has to show that it is alive."""
     alive = asyncio.Event()
     call.beat = _beater(alive)

@@ -28,7 +28,7 @@ class Launch:
     """How to make the effects anew in another process: plain JSON that `launching` writes and reads."""
 
 
-class Begun(TypedDict):
+class LaunchDocument(TypedDict):
     """A run that is to begin, as plain JSON."""
 
     run: str
@@ -39,7 +39,7 @@ class Begun(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RunReport:
     """How a run stands."""
 
     run: str
@@ -64,22 +64,22 @@ Keep: TypeAlias = Literal["all", "open"]
 class Engine(Protocol):
     """Starts runs and keeps them."""
 
-    async def start(self, launch: Launch) -> Report:
+    async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody."""
 
-    async def runs(self) -> list[Report]:
+    async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
 
-    async def show(self, run: str) -> Report:
+    async def show(self, run: str) -> RunReport:
         """Return how a run stands; `CompileError` if there is none."""
 
-    async def answer(self, run: str, step: str, data: Json) -> Report:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open."""
 
-    async def cancel(self, run: str) -> Report:
+    async def cancel(self, run: str) -> RunReport:
         """End a run."""
 
-    async def resume(self, run: str) -> Report:
+    async def resume(self, run: str) -> RunReport:
         """Go on with a run that no process carries on."""
 
     def trace(self, run: str) -> list[Event]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.engine import Engine, Report
+from instrc.runtime.engine import Engine, RunReport
 from instrc.runtime.events import Event
 from instrc.runtime.handle import Run
 from instrc.runtime.interpreter.documents import Outcome
@@ -13,9 +13,9 @@ from instrc.runtime.questions import Question, Status
 class EngineRun(Run):
     """A run in a store or on a server: what is said of it is as of the last call."""
 
-    def __init__(self, engine: Engine, report: Report) -> None:
+    def __init__(self, engine: Engine, report: RunReport) -> None:
         self.engine = engine
-        self.report: Report = report
+        self.report: RunReport = report
 
     @property
     def id(self) -> str:

@@ -29,7 +29,7 @@ EventKind: TypeAlias = Literal[
 ]
 
 
-class Facts(TypedDict, total=False):
+class EventFacts(TypedDict, total=False):
     """What an event says; which of it depends on its kind."""
 
     steps: list[str] | int
@@ -61,7 +61,7 @@ class Facts(TypedDict, total=False):
     outcome: Outcome | None
 
 
-class Event(Facts):
+class Event(EventFacts):
     """One thing that happens."""
 
     event: EventKind
@@ -72,7 +72,7 @@ class Event(Facts):
     """The command that it happens to."""
 
 
-def event_of(run: str, kind: EventKind, command: str | None, facts: Facts) -> Event:
+def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) -> Event:
     """Return what happens now, without secrets."""
     about = {"event": kind, "at": time(), "run": run, **({} if command is None else {"id": command})}
     return redacted(cast("Event", {**about, **facts}))

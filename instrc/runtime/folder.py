@@ -19,7 +19,7 @@ from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.regular import read_whole
-from instrc.runtime.engine import Equip, Keep, Launch, Report
+from instrc.runtime.engine import Equip, Keep, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, Status, chosen
@@ -29,7 +29,7 @@ from instrc.runtime.traces import read_trace, written_to
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
-class Record(StoredRun):
+class RunFile(StoredRun):
     """What is kept of a run in its file."""
 
     run: str
@@ -66,14 +66,14 @@ class FolderEngine:
         self._live: dict[str, asyncio.Task[LiveRun]] = {}
         """Runs that this process carries on."""
 
-    async def start(self, launch: Launch) -> Report:
+    async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody; a run that was begun in the same way goes on."""
         if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
                 raise CompileError([problems.runs.RunExists(run=launch.run)])
             return await self._proceed(before)
-        saved: Record = {
+        saved: RunFile = {
             "run": launch.run,
             "name": launch.name,
             "began": time(),
@@ -88,18 +88,18 @@ class FolderEngine:
         }
         return await self._proceed(saved)
 
-    async def runs(self) -> list[Report]:
+    async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
         if self.folder is None or not (self.folder / "runs").is_dir():
             return []
         found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
         return sorted(found, key=lambda report: -(report.began or 0))
 
-    async def show(self, run: str) -> Report:
+    async def show(self, run: str) -> RunReport:
         """Return how a run stands."""
         return _report(self._load(run))
 
-    async def answer(self, run: str, step: str, data: Json) -> Report:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run and carry it on."""
         saved = self._load(run)
         if _overdue(saved):
@@ -107,7 +107,7 @@ class FolderEngine:
         question = chosen(list(_report(saved).questions), step, run)
         return await self._proceed(saved, lambda live: live.accept(question.id, data))
 
-    async def cancel(self, run: str) -> Report:
+    async def cancel(self, run: str) -> RunReport:
         """End a run."""
         if (task := self._live.get(run)) is not None:
             task.cancel()
@@ -119,7 +119,7 @@ class FolderEngine:
             self._save(saved)
         return _report(saved)
 
-    async def resume(self, run: str) -> Report:
+    async def resume(self, run: str) -> RunReport:
         """Go on with a run."""
         return await self._proceed(self._load(run))
 
@@ -127,7 +127,7 @@ class FolderEngine:
         """Return what has happened in a run, in order."""
         return [] if self.folder is None else read_trace(self.folder, run)
 
-    async def _proceed(self, saved: Record, first: Callable[[LiveRun], None] | None = None) -> Report:
+    async def _proceed(self, saved: RunFile, first: Callable[[LiveRun], None] | None = None) -> RunReport:
         if saved["cancelled"]:
             raise CompileError([problems.runs.NoSuchQuestion(run=saved["run"], step="", open=())])
         if versions.outcome(saved["plan"], saved["state"]) is not None:
@@ -152,7 +152,7 @@ class FolderEngine:
         self._keep(saved, live)
         return _report(saved)
 
-    def _keep(self, saved: Record, live: LiveRun) -> None:
+    def _keep(self, saved: RunFile, live: LiveRun) -> None:
         now = live.stored()
         saved["plan"], saved["state"], saved["due"] = now["plan"], now["state"], now["due"]
         saved["later"], saved["children"] = now["later"], now["children"]
@@ -170,14 +170,14 @@ class FolderEngine:
 
         return tell
 
-    def _load(self, run: str) -> Record:
+    def _load(self, run: str) -> RunFile:
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
         saved = _read(file) if file is not None else None
         if saved is None:
             raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
         return saved
 
-    def _save(self, saved: Record) -> None:
+    def _save(self, saved: RunFile) -> None:
         """Write the whole anew and put it in place at once."""
         if self.folder is None or (self.keep == "open" and _report(saved).status != "waiting"):
             return
@@ -196,15 +196,15 @@ class FolderEngine:
             ) from None
 
 
-def _read(file: Path) -> Record | None:
+def _read(file: Path) -> RunFile | None:
     try:
         saved = loads(read_whole(str(file)))
     except (OSError, ValueError):
         return None
-    return cast("Record", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
+    return cast("RunFile", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
 
 
-def _report(saved: Record) -> Report:
+def _report(saved: RunFile) -> RunReport:
     plan, state = saved["plan"], saved["state"]
     outcome = versions.outcome(plan, state)
     questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
@@ -212,7 +212,9 @@ def _report(saved: Record) -> Report:
         outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else "waiting" if questions else "running"
     )
     record = versions.record(plan, state)
-    return Report(saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record)
+    return RunReport(
+        saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record
+    )
 
 
 def _overdue(saved: StoredRun) -> bool:

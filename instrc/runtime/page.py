@@ -7,7 +7,7 @@ from html import escape
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.runtime.timeline import Lane, Span
+from instrc.runtime.timeline import Lane, TimelineSpan
 
 _LANES: tuple[Lane, ...] = ("model", "server", "process", "person")
 _TITLES = {
@@ -69,7 +69,7 @@ details > div { scroll-margin-top: 3.5rem; }
 """
 
 
-def page_of(title: str, status: str, spans: Sequence[Span]) -> str:
+def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
     """Return the page, as HTML without scripts and without anything that is loaded."""
     whole = max([*(span.ended or span.began for span in spans), 0.001])
     numbered = list(enumerate(spans))
@@ -88,7 +88,7 @@ def page_of(title: str, status: str, spans: Sequence[Span]) -> str:
     )
 
 
-def _lane(lane: Lane, spans: list[tuple[int, Span]], whole: float) -> str:
+def _lane(lane: Lane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
     """Return a lane; spans that overlap stand in rows of their own."""
     if not spans:
         return ""
@@ -115,7 +115,7 @@ def _lane(lane: Lane, spans: list[tuple[int, Span]], whole: float) -> str:
     return f'<div class="lane"><b>{lane}</b><div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div></div>'
 
 
-def _details(number: int, span: Span) -> str:
+def _details(number: int, span: TimelineSpan) -> str:
     """Return a row; its mark lies inside, because a browser opens the row around the mark that a link leads to."""
     parts = []
     for name, title in _TITLES.items():
@@ -145,7 +145,7 @@ def _details(number: int, span: Span) -> str:
     )
 
 
-def _tokens(span: Span) -> int:
+def _tokens(span: TimelineSpan) -> int:
     usage: Json = span.facts.get("usage")
     return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
 

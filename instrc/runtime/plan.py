@@ -11,7 +11,7 @@ from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import snake
-from instrc.runtime.interpreter.documents import Options, PinnedPlan, PlanKind
+from instrc.runtime.interpreter.documents import PinnedPlan, PlanKind, RunOptions
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import CURRENT
 
@@ -40,7 +40,7 @@ def plan_of(
     """
     kind, written = _process(document)
     process = Process.from_json(written)
-    options: Options = {"asks": asks, "elements": elements}
+    options: RunOptions = {"asks": asks, "elements": elements}
     if requests is not None:
         options["requests"] = requests
     if tokens is not None:

@@ -23,7 +23,7 @@ Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SessionTool:
     """A tool of a session."""
 
     name: str
@@ -38,7 +38,7 @@ class Session:
 
     id: str
     model: Model
-    offers: tuple[Offer, ...]
+    offers: tuple[SessionTool, ...]
     turns: list[Json] = field(default_factory=list)
 
     async def say(self, text: str) -> str:
@@ -85,7 +85,7 @@ class Session:
         return {"say": f"(The model gave no answer that fits: {wrong[0]['message']})", "use": None}
 
 
-def schema_of(offers: tuple[Offer, ...]) -> Json:
+def schema_of(offers: tuple[SessionTool, ...]) -> Json:
     """Return what a model fills in at its turn: words, or one of the tools."""
     definitions: dict[str, Json] = {}
     tools: list[Json] = []

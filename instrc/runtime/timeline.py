@@ -18,7 +18,7 @@ _NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
 
 
 @dataclass(slots=True)
-class Span:
+class TimelineSpan:
     """One command of a run, or of a child of it."""
 
     id: str
@@ -41,9 +41,9 @@ class Span:
         return str(self.facts.get("activity") or self.facts.get("child") or self.id)
 
 
-def spans_of(events: Iterable[Event]) -> list[Span]:
+def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
     """Return the spans of a run, in the order in which they began."""
-    found: dict[str, Span] = {}
+    found: dict[str, TimelineSpan] = {}
     start: float | None = None
     for event in events:
         start = event["at"] if start is None else start
@@ -56,7 +56,7 @@ def spans_of(events: Iterable[Event]) -> list[Span]:
         kind = event["event"]
         span = found.get(key)
         if span is None or (kind == "asked" and span.ended is not None):
-            span = found[key] = Span(key, _BEGINS.get(kind, "server"), event["at"] - start)
+            span = found[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
         elif kind == "launched":
             span.lane = "process"
         if kind == "retried":
@@ -71,7 +71,7 @@ def spans_of(events: Iterable[Event]) -> list[Span]:
     return list(found.values())
 
 
-def _end(spans: Iterable[Span], prefix: str, at: float) -> None:
+def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:
     """Let what is still open end with its run: nobody waits for it any more."""
     for span in spans:
         if span.ended is None and span.state == "open" and span.id.startswith(prefix):

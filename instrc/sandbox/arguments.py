@@ -8,7 +8,7 @@ from instrc.schema.validation import validate
 _SAMPLE: Json = {"type": "array", "anyOf": [{"$ref": "#/$defs/a"}], "pattern": "a", "format": "date-time", "$defs": {"a": False}}
 
 
-class Arguments:
+class ToolParameters:
     """What one tool takes: the properties of a schema, in their order."""
 
     def __init__(self, tool: str, schema: Json) -> None:

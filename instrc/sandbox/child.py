@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from instrc.jsonvalue import Json, as_object, as_text
-from instrc.sandbox.arguments import Arguments
+from instrc.sandbox.arguments import ToolParameters
 from instrc.sandbox.guard import forbid, limit_memory
 from instrc.sandbox.names import Names
-from instrc.sandbox.observation import Limits, limits_of
+from instrc.sandbox.observation import RoundLimits, limits_of
 
 if TYPE_CHECKING:
     from smolagents.local_python_executor import LocalPythonExecutor
@@ -75,7 +75,7 @@ def main() -> None:
         pipe.send(_run(executor, as_text(pipe.receive()["code"]), limits))
 
 
-def _executor(limits: Limits, schemas: dict[str, Json], pipe: _Pipe) -> LocalPythonExecutor:
+def _executor(limits: RoundLimits, schemas: dict[str, Json], pipe: _Pipe) -> LocalPythonExecutor:
     from smolagents import local_python_executor
 
     local_python_executor.MAX_OPERATIONS = limits.operations
@@ -96,7 +96,7 @@ def final_answer(answer: object) -> object:
 
 
 def _tool(name: str, schema: Json, pipe: _Pipe) -> Callable[..., Json]:
-    check = None if schema is None else Arguments(name, schema)
+    check = None if schema is None else ToolParameters(name, schema)
 
     def call(*arguments: object, **named: object) -> Json:
         given, by_name = [_plain(each) for each in arguments], {key: _plain(value) for key, value in named.items()}
@@ -128,7 +128,7 @@ def _failure(said: str) -> Exception:
     return RuntimeError(said)
 
 
-def _run(executor: LocalPythonExecutor, code: str, limits: Limits) -> dict[str, Json]:
+def _run(executor: LocalPythonExecutor, code: str, limits: RoundLimits) -> dict[str, Json]:
     found: dict[str, Json] = {"value": None, "text": "None", "final": False, "kind": None, "message": None}
     signal.signal(signal.SIGALRM, _alarm)
     signal.setitimer(signal.ITIMER_REAL, limits.seconds, 0.2)  # again, should the first one be swallowed
@@ -165,7 +165,7 @@ def _alarm(_number: int, _frame: object) -> None:
     raise _TimeIsUp
 
 
-def _logs(executor: LocalPythonExecutor, limits: Limits) -> str:
+def _logs(executor: LocalPythonExecutor, limits: RoundLimits) -> str:
     """Return what the code printed; the interpreter shortens it itself unless a limit has ended the round."""
     printed = _whole(str(executor.state.get("_print_outputs", "")))
     return printed if len(printed) <= limits.output + _LONGEST_NOTE else _shortened(printed, limits.output)

@@ -13,7 +13,7 @@ _REPEATABLE = frozenset({None, "error", "operations"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RoundLimits:
     """What the code of one round may use."""
 
     seconds: float = 30.0
@@ -98,9 +98,9 @@ class Observation:
         return {name: getattr(self, name) for name in ("logs", "value", "text", "final", "kind", "message")}
 
 
-def limits_of(given: dict[str, Json]) -> Limits:
+def limits_of(given: dict[str, Json]) -> RoundLimits:
     """Read limits as they are written for the process."""
-    return Limits(
+    return RoundLimits(
         seconds=as_number(given["seconds"]),
         memory=as_integer(given["memory"]),
         operations=as_integer(given["operations"]),

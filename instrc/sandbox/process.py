@@ -17,7 +17,7 @@ from instrc.limits.runs import SANDBOX_MESSAGE_BYTES
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import SandboxNotStarted
-from instrc.sandbox.observation import Limits
+from instrc.sandbox.observation import RoundLimits
 
 _START = 60.0
 
@@ -28,10 +28,10 @@ def require_smolagents() -> None:
         raise CompileError([MissingExtra(feature="code of agents", extra="smolagents", package="smolagents")])
 
 
-class Process:
+class SandboxProcess:
     """One process, with a folder of its own; `close` it."""
 
-    def __init__(self, tools: Mapping[str, Json], limits: Limits) -> None:
+    def __init__(self, tools: Mapping[str, Json], limits: RoundLimits) -> None:
         """Start it; a `CompileError` says why that is not possible."""
         self._folder = tempfile.TemporaryDirectory(prefix="instrc-sandbox-", ignore_cleanup_errors=True)
         self._pending = b""

@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from threading import Lock
 
 from instrc.jsonvalue import Json
-from instrc.sandbox.observation import Limits, Observation, Recorded, Round, ToolCall, ToolResult, repeatable
+from instrc.sandbox.observation import Observation, Recorded, Round, RoundLimits, ToolCall, ToolResult, repeatable
 from instrc.sandbox.process import require_smolagents
 from instrc.sandbox.sandbox import Sandbox
 
@@ -22,7 +22,7 @@ Step = ToolCall | Observation
 class CodeRuns:
     """Runs code of several agents; `close` it."""
 
-    def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: Limits | None = None, most: int = 8) -> None:
+    def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None, most: int = 8) -> None:
         """`most` processes are kept between steps."""
         require_smolagents()
         self._tools = tools

@@ -14,16 +14,16 @@ from typing import Self
 
 from instrc.jsonvalue import Json, as_array, as_object, as_text
 from instrc.sandbox.observation import (
-    Limits,
     Observation,
     Recorded,
     Round,
+    RoundLimits,
     ToolCall,
     ToolResult,
     observation,
     repeatable,
 )
-from instrc.sandbox.process import Process, require_smolagents
+from instrc.sandbox.process import SandboxProcess, require_smolagents
 
 _GRACE = 2.0
 """Seconds after the limit in which the process may end a round itself and tell what it printed."""
@@ -33,7 +33,7 @@ class Sandbox:
     """Runs code; `close` it, or use it in a `with`."""
 
     def __init__(
-        self, tools: Sequence[str] | Mapping[str, Json] = (), limits: Limits | None = None, earlier: Sequence[Round] = ()
+        self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None, earlier: Sequence[Round] = ()
     ) -> None:
         """`tools` are the names of functions that the code may call: whoever runs it carries them out.
 
@@ -42,11 +42,11 @@ class Sandbox:
         A `CompileError` says that smolagents or a module of `limits.imports` is not installed; the latter when code is run.
         """
         require_smolagents()
-        self.limits: Limits = limits or Limits()
+        self.limits: RoundLimits = limits or RoundLimits()
         self.rounds: tuple[Round, ...] = repeatable(tuple(earlier))
         """The rounds that made what the code knows."""
         self._tools = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
-        self._process: Process | None = None
+        self._process: SandboxProcess | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +65,7 @@ class Sandbox:
         process = self._process
         if process is None or not process.is_alive:
             self.close()
-            process = self._process = Process(self._tools, self.limits)
+            process = self._process = SandboxProcess(self._tools, self.limits)
             for number, each in enumerate(self.rounds, 1):
                 fault = self._again(process, each)
                 if fault is not None:
@@ -94,7 +94,9 @@ class Sandbox:
         self.rounds = ()
         return Observation(logs="", kind="lost", message=f"{reason}; all variables are lost, and this code was not run")
 
-    def _round(self, process: Process, code: str, recorded: list[Recorded]) -> Generator[ToolCall, ToolResult, Observation]:
+    def _round(
+        self, process: SandboxProcess, code: str, recorded: list[Recorded]
+    ) -> Generator[ToolCall, ToolResult, Observation]:
         until = monotonic() + self.limits.seconds + _GRACE
         process.send({"code": code})
         while True:
@@ -119,7 +121,7 @@ class Sandbox:
             return Observation(logs="", kind="time", message=f"the code ran longer than {self.limits.seconds:g} seconds")
         return Observation(logs="", kind="ended", message="the process that runs the code has ended")
 
-    def _again(self, process: Process, earlier: Round) -> str | None:
+    def _again(self, process: SandboxProcess, earlier: Round) -> str | None:
         """Run an earlier round once more with the results that its tools gave; tell where it does something else."""
         made: list[Recorded] = []
         steps = self._round(process, earlier.code, made)

@@ -7,19 +7,19 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.jsonvalue import Json
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 
-Term: TypeAlias = tuple[Json, Scope]
+Term: TypeAlias = tuple[Json, DynamicScope]
 
 
-class Part(Struct):
+class ItemRules(Struct):
     """What one schema says: its first items one by one, and all further ones (`None` if anything goes)."""
 
     prefix: list[Term]
     items: Term | None
 
 
-def join(parts: list[Part]) -> tuple[list[list[Term]], list[Term]]:
+def join(parts: list[ItemRules]) -> tuple[list[list[Term]], list[Term]]:
     """Return what each listed position and every further item must be.
 
     A position that one schema lists and another does not falls under the other's `items`.

@@ -33,7 +33,7 @@ RECURSIVE = "$recursiveAnchor"
 """The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
 
 
-class Dialect(Struct, frozen=True):
+class Draft(Struct, frozen=True):
     """What a dialect calls things, and which keywords of 2020-12 it does not know."""
 
     name: str
@@ -52,15 +52,15 @@ class Dialect(Struct, frozen=True):
 
 
 _STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})
-LATEST = Dialect("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
-NULLABLE = Dialect("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
-FLAT = Dialect("flat", 2020, references=frozenset())
+LATEST = Draft("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
+NULLABLE = Draft("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
+FLAT = Draft("flat", 2020, references=frozenset())
 """The dialect of schemas that are flat already: references in them point into the result and stay."""
-DRAFT_2019 = Dialect("2019-09", 2019, unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
-DRAFT_7 = Dialect("draft-07", 7, unknown_before(7))
-DRAFT_6 = Dialect("draft-06", 6, unknown_before(6))
-DRAFT_4 = Dialect("draft-04", 4, unknown_before(4))
-OPENAPI_3_0 = Dialect("OpenAPI 3.0", 4, unknown_before(4), nullable=True)
+DRAFT_2019 = Draft("2019-09", 2019, unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
+DRAFT_7 = Draft("draft-07", 7, unknown_before(7))
+DRAFT_6 = Draft("draft-06", 6, unknown_before(6))
+DRAFT_4 = Draft("draft-04", 4, unknown_before(4))
+OPENAPI_3_0 = Draft("OpenAPI 3.0", 4, unknown_before(4), nullable=True)
 
 _BY_NAME = {
     "draft-04": DRAFT_4,
@@ -75,7 +75,7 @@ _JSON_SCHEMA = r"https?://json-schema\.org/(?:(draft-0[4-7]|draft/20(?:19-09|20-
 _OPENAPI = r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w.-]+)?#?"
 
 
-def dialect_of_uri(uri: Json) -> Dialect | None:
+def dialect_of_uri(uri: Json) -> Draft | None:
     """Return the dialect that a `$schema` names; `None` if it is none of those that are read."""
     if uri.__class__ is not str:
         return None
@@ -111,7 +111,7 @@ def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
     return frozenset().union(*(words for name, words in _VOCABULARIES.items() if name not in present))
 
 
-def without_keywords(dialect: Dialect, words: frozenset[str]) -> Dialect:
+def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
     """Return a dialect that does not know some keywords."""
     return replace(dialect, unknown=dialect.unknown | words)
 
@@ -122,7 +122,7 @@ _BESIDE_REF = frozenset(
 """What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
 
 
-def ignored_words(node: dict[str, Json], dialect: Dialect) -> frozenset[str]:
+def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
     """Return the keywords of a schema that its dialect ignores though another one applies them; names and notes aside."""
     other = dialect.unknown | _GONE_AFTER[dialect.year]
     alone = silences_neighbours(node, dialect)
@@ -132,7 +132,7 @@ def ignored_words(node: dict[str, Json], dialect: Dialect) -> frozenset[str]:
     return frozenset(word for word in words if word in other or (alone and word != "$ref"))
 
 
-def silences_neighbours(node: dict[str, Json], dialect: Dialect) -> bool:
+def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
     """Tell whether a schema holds a `$ref` of the old kind, beside which no other keyword is applied."""
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
@@ -153,7 +153,7 @@ def _own_word(key: str, value: Json, year: int) -> bool:
     return year < since and not isinstance(value, kind)
 
 
-def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
+def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
     """Return one schema in the keywords of 2020-12, the same object if nothing has to change; schemas below stay as they are."""
     year = dialect.year
     if silences_neighbours(node, dialect):

@@ -11,12 +11,12 @@ from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.laws import is_number, unique
 from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
-from instrc.schema.question import Question
+from instrc.schema.question import Relations
 
 Schema: TypeAlias = dict[str, Json]
 
 
-def disjoint_in(question: Question, kind: str, left: Schema, right: Schema, depth: int) -> bool:
+def disjoint_in(question: Relations, kind: str, left: Schema, right: Schema, depth: int) -> bool:
     """Tell whether no value of a kind satisfies both schemas, by their own keywords, combinators aside."""
     if kind in {"integer", "fraction"}:
         return _numbers(left, right, integers=kind == "integer")
@@ -36,7 +36,7 @@ def _numbers(left: Schema, right: Schema, *, integers: bool) -> bool:
     return any(within.holds_no_multiple(step, integers=integers) for step in steps)
 
 
-def _objects(question: Question, left: Schema, right: Schema, depth: int) -> bool:
+def _objects(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
     """Tell it of objects: one of the properties that must be there cannot be, or there is no room for all of them."""
     names = _asked_for(left, right)
     if len(names) > min(size(left, "object").high, size(right, "object").high):
@@ -70,14 +70,14 @@ def _asked_for(left: Schema, right: Schema) -> list[str]:
     return list(names)
 
 
-def _misnamed(question: Question, names: list[str], schema: Schema, depth: int) -> bool:
+def _misnamed(question: Relations, names: list[str], schema: Schema, depth: int) -> bool:
     """Tell whether a schema refuses one of some names of properties."""
     return "propertyNames" in schema and any(
         question.disjoint({"const": name}, schema["propertyNames"], depth + 1) for name in names
     )
 
 
-def _arrays(question: Question, left: Schema, right: Schema, depth: int) -> bool:
+def _arrays(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
     """Tell it of arrays: an item that must be there cannot be, one that is asked for is none, or too few of them differ."""
     length = size(left, "array").and_(size(right, "array"))
     least = max(length.low, _contained(left), _contained(right))
@@ -125,7 +125,7 @@ _FEW = {"null": 1, "boolean": 2}
 """How many values there are of kinds that have few."""
 
 
-def _uncontained(question: Question, left: Schema, right: Schema, depth: int) -> bool:
+def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
     """Tell whether a schema asks for an item that no item of another schema can be."""
     if _contained(left) <= 0 or len(all_items(right)) > POSITIONS:
         return False

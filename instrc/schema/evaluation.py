@@ -13,7 +13,7 @@ from instrc.jsonvalue import Json, as_array, as_number, as_object, as_text, equa
 from instrc.limits.schemas import DEPTH, EVALUATIONS
 from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
-from instrc.schema.laws import Keys, is_number, types_of
+from instrc.schema.laws import EqualityKeys, is_number, types_of
 from instrc.schema.members import listing, mapping, of_item, required_names
 from instrc.schema.objects import matches
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
@@ -28,10 +28,10 @@ _FINEST = 1024
 
 def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
     """Tell whether a value satisfies a schema; `None` if that is not certain."""
-    return Evaluation(resolve).of(value, schema, 0)
+    return InstanceCheck(resolve).of(value, schema, 0)
 
 
-class Evaluation:
+class InstanceCheck:
     """The asking of one question; the number of steps is bounded."""
 
     def __init__(self, resolve: Resolve | None) -> None:
@@ -145,7 +145,7 @@ class Evaluation:
                 start = len(listing(schema.get("prefixItems")))
                 return _all(self.of(item, of_item(schema, start), depth + 1) for item in value[start:])
             case "uniqueItems" if held.__class__ is bool:
-                key_of = Keys()
+                key_of = EqualityKeys()
                 return not held or len({key_of(item) for item in value}) == len(value)
             case "contains":
                 return self.contains(value, held, schema, depth)

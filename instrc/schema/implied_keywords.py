@@ -16,13 +16,13 @@ from instrc.schema.kinds import NUMBERS, kinds_of_types
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
 from instrc.schema.objects import matches
-from instrc.schema.question import Question
+from instrc.schema.question import Relations
 from instrc.schema.vocabulary import LAWS
 from instrc.schema.walk import TRIVIAL
 
 Schema: TypeAlias = dict[str, Json]
 Kinds: TypeAlias = frozenset[str]
-Law: TypeAlias = Callable[[Question, Schema, str, Schema, int, Kinds], bool]
+Law: TypeAlias = Callable[[Relations, Schema, str, Schema, int, Kinds], bool]
 
 _TOGETHER: dict[str, tuple[str, ...]] = {
     "additionalProperties": ("properties", "patternProperties"),
@@ -33,7 +33,7 @@ _TOGETHER: dict[str, tuple[str, ...]] = {
 """What must be equal too for two equal occurrences of a keyword to say the same."""
 
 
-def is_implied(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def is_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     """Tell whether the keywords of `left` by themselves, its combinators aside, say what a keyword of `right` says."""
     if keyword in left and question.are_equal(left[keyword], right[keyword], depth):
         beside = _TOGETHER.get(keyword, ())
@@ -43,11 +43,11 @@ def is_implied(question: Question, left: Schema, keyword: str, right: Schema, de
     return law is not None and law(question, left, keyword, right, depth, kinds)
 
 
-def _type(_question: Question, _left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
+def _type(_question: Relations, _left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
     return types_of(right[keyword]) is not None and kinds <= kinds_of_types(right[keyword])
 
 
-def _bound_implied(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
+def _bound_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
     value = right[keyword]
     if not is_number(value):
         return False
@@ -55,12 +55,12 @@ def _bound_implied(_question: Question, left: Schema, keyword: str, right: Schem
     return all(numbers(left, integers=kind == "integer").is_within(numbers(asked, integers=False)) for kind in kinds & NUMBERS)
 
 
-def _size(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+def _size(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
     kind = {"Length": "string", "Items": "array", "Properties": "object"}[keyword[3:]]
     return is_number(right[keyword]) and size(left, kind).is_within(size({keyword: right[keyword]}, kind))
 
 
-def _step(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
+def _step(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
     value = right[keyword]
     if not is_number(value) or value <= 0:
         return False
@@ -70,18 +70,18 @@ def _step(_question: Question, left: Schema, keyword: str, right: Schema, _depth
     return is_number(own) and LAWS[keyword](own, value) == own
 
 
-def _unique(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+def _unique(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
     return right[keyword] is False or (right[keyword] is True and size(left, "array").high <= 1)
 
 
-def _required(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+def _required(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
     names = right[keyword]
     if names.__class__ is not list or not all(name.__class__ is str for name in names):
         return False
     return set(names) <= set(required_names(left))
 
 
-def _dependent_required(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+def _dependent_required(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
     asked = right[keyword]
     if asked.__class__ is not dict or not all(needs.__class__ is list for needs in asked.values()):
         return False
@@ -93,7 +93,7 @@ def _dependent_required(_question: Question, left: Schema, keyword: str, right: 
     )
 
 
-def _dependent_schemas(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _dependent_schemas(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     asked, own = right[keyword], mapping(left.get(keyword))
     return asked.__class__ is dict and all(
         False in of_property(left, name)
@@ -103,19 +103,19 @@ def _dependent_schemas(question: Question, left: Schema, keyword: str, right: Sc
     )
 
 
-def _any_implies(question: Question, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
+def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
     """Tell whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
     return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
 
 
-def _properties(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _properties(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     asked = right[keyword]
     return asked.__class__ is dict and all(
         _any_implies(question, of_property(left, name), below, depth) for name, below in asked.items()
     )
 
 
-def _patterns(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _patterns(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     asked, own = right[keyword], mapping(left.get(keyword))
     return asked.__class__ is dict and all(
         below in TRIVIAL
@@ -129,7 +129,7 @@ def _unmatched(regex: str, name: str) -> bool:
     return matches(regex, name) is False
 
 
-def _additional(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _additional(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     listed, patterns = mapping(right.get("properties")), mapping(right.get("patternProperties"))
     return right[keyword] in TRIVIAL or _all_properties(
         question,
@@ -142,7 +142,7 @@ def _additional(question: Question, left: Schema, keyword: str, right: Schema, d
 
 
 def _all_properties(
-    question: Question,
+    question: Relations,
     left: Schema,
     right: Json,
     passed_over: Callable[[str], bool],
@@ -158,7 +158,7 @@ def _all_properties(
     )
 
 
-def _names(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _names(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     if keyword in left and question.implies(left[keyword], right[keyword], depth + 1):
         return True
     closed = left.get("additionalProperties") is False and not left.get("patternProperties")
@@ -166,7 +166,7 @@ def _names(question: Question, left: Schema, keyword: str, right: Schema, depth:
     return closed and question.implies({"enum": names}, right[keyword], depth + 1) if names else closed
 
 
-def _items(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _items(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     start = len(listing(right.get("prefixItems")))
     listed = len(listing(left.get("prefixItems")))
     if right[keyword].__class__ is list or listed > POSITIONS:
@@ -177,14 +177,14 @@ def _items(question: Question, left: Schema, keyword: str, right: Schema, depth:
     return all(question.implies(of_item(left, position), right[keyword], depth + 1) for position in positions)
 
 
-def _prefix(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _prefix(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     asked, longest = right[keyword], size(left, "array").high
     return asked.__class__ is list and all(
         position >= longest or question.implies(of_item(left, position), below, depth + 1) for position, below in enumerate(asked)
     )
 
 
-def _contains(question: Question, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+def _contains(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     """Answer for `contains`, `minContains` and `maxContains` together."""
     if "contains" not in right:
         return True
@@ -202,12 +202,12 @@ def _contains(question: Question, left: Schema, _keyword: str, right: Schema, de
     return at_least and at_most
 
 
-def _all_of(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _all_of(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     branches = right[keyword]
     return branches.__class__ is list and all(question.implies(left, branch, depth + 1, kinds) for branch in branches)
 
 
-def _any_of(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _any_of(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     branches = right[keyword]
     if branches.__class__ is not list:
         return False
@@ -221,7 +221,7 @@ def _any_of(question: Question, left: Schema, keyword: str, right: Schema, depth
 _MANY_KINDS = 7
 
 
-def _one_of_implied(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _one_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     branches = right[keyword]
     if branches.__class__ is not list:
         return False
@@ -230,11 +230,11 @@ def _one_of_implied(question: Question, left: Schema, keyword: str, right: Schem
     return implied.count(True) == 1 and all(question.disjoint(left, branch, depth + 1, kinds) for branch in others)
 
 
-def _not(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _not(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     return question.disjoint(left, right[keyword], depth + 1, kinds)
 
 
-def _if(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _if(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     """Answer for `if`, `then` and `else` together."""
     if keyword != "if":
         return "if" not in right or _if(question, left, "if", right, depth, kinds)
@@ -244,7 +244,7 @@ def _if(question: Question, left: Schema, keyword: str, right: Schema, depth: in
     )
 
 
-def _reference(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _reference(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     target = question.target(right[keyword])
     return target is not None and question.implies(left, target, depth + 1, kinds)
 

@@ -10,14 +10,14 @@ from instrc.schema.dialects import (
     LATEST,
     NULLABLE,
     RECURSIVE,
-    Dialect,
+    Draft,
     dialect_of_uri,
     left_out_by,
     modern,
     unknown,
     without_keywords,
 )
-from instrc.schema.resources import Document, Resource
+from instrc.schema.resources import Resource, SchemaDocument
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import objects_below
@@ -34,7 +34,7 @@ _TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
 class Index:
     """What has been read: documents, the resources in them, and marks on their schemas."""
 
-    def __init__(self, documents: Mapping[str, Json] | None, default: Dialect) -> None:
+    def __init__(self, documents: Mapping[str, Json] | None, default: Draft) -> None:
         self.given: Mapping[str, Json] = documents if documents is not None else {}
         self.default = default
         self.resources: dict[str, Resource] = {}
@@ -52,12 +52,12 @@ class Index:
         """Whether some reference applies a mixin."""
         self.count: int = 0
         """How many schemas have been read."""
-        self.documents: list[Document] = []
+        self.documents: list[SchemaDocument] = []
         self.main: Resource | None = None
         """The resource of the schema that is flattened: it alone keeps its identity."""
         self.indexed: set[int] = set()
 
-    def dialect(self, uri: Json) -> Dialect:
+    def dialect(self, uri: Json) -> Draft:
         """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
         seen: set[str] = set()
         name = uri

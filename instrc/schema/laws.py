@@ -87,7 +87,7 @@ def enum(left: Json, right: Json) -> Json | Verdict:
     """Keep what is in both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
-    key_of = Keys()
+    key_of = EqualityKeys()
     keys = {key_of(value) for value in right}
     kept = [value for value in left if key_of(value) in keys]
     if not kept:
@@ -95,7 +95,7 @@ def enum(left: Json, right: Json) -> Json | Verdict:
     return left if len(kept) == len(left) else kept
 
 
-class Keys:
+class EqualityKeys:
     """Gives values keys that are equal exactly if the values are equal as JSON; parts that are shared are read once."""
 
     __slots__ = ("_known", "_numbers")
@@ -137,7 +137,7 @@ class Keys:
 def unique(values: Iterable[Json]) -> list[Json]:
     """Return values without those that equal an earlier one."""
     found: dict[object, Json] = {}
-    key_of = Keys()
+    key_of = EqualityKeys()
     for value in values:
         found.setdefault(key_of(value), value)
     return list(found.values())

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from instrc import problems
 from instrc.jsonvalue import Json, as_object, pointer
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import Dialect
+from instrc.schema.dialects import Draft
 from instrc.schema.index import Index
 from instrc.source import Span
 
@@ -19,7 +19,7 @@ Locate = Callable[[str, str], Span | None]
 class Located(Index):
     """What has been read, with its places in texts."""
 
-    def __init__(self, documents: Mapping[str, Json] | None, default: Dialect, locate: Locate | None) -> None:
+    def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)
         self.locate = locate
 

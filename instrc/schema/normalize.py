@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject, put
 from instrc.limits.schemas import READ_LEVELS, READ_SCHEMAS
-from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
+from instrc.schema.dialects import LATEST, NULLABLE, Draft, modern
 from instrc.schema.laws import TYPES
 from instrc.schema.listed import fit_listed_values
 from instrc.schema.notes import Note, Schema
@@ -33,7 +33,7 @@ Refer: TypeAlias = Callable[[str, Path], str | None]
 class Rules:
     """How the schemas of one kind of source are read."""
 
-    dialect: Dialect = LATEST
+    dialect: Draft = LATEST
     plain_words: bool = False
     """Whether other words for types belong to the kind, so that they are not worth telling."""
     refer: Refer | None = None

@@ -16,14 +16,14 @@ from msgspec import Struct, field
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import MATCHED_AT_ONCE, MATCHED_NAME, MATCHED_PATTERN
 from instrc.schema.expressions import search
-from instrc.schema.resources import Scope
+from instrc.schema.resources import DynamicScope
 from instrc.schema.walk import TRIVIAL
 
-Terms: TypeAlias = list[tuple[Json, Scope]]
+Terms: TypeAlias = list[tuple[Json, DynamicScope]]
 """Schemas that must hold together, each with the scope to read it in."""
 
 
-class Group(Struct):
+class PropertyRules(Struct):
     """What one or more schemas say about properties."""
 
     properties: dict[str, Terms] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Group(Struct):
     """The conjunct that closes."""
 
 
-class Lost(Struct):
+class ForbiddenProperty(Struct):
     """A property that a closed schema forbids: its name, the conjunct that closes, and the property's schema."""
 
     name: str
@@ -44,7 +44,7 @@ class Lost(Struct):
     terms: Terms
 
 
-def join(left: Group, right: Group, lost: list[Lost]) -> bool:
+def join(left: PropertyRules, right: PropertyRules, lost: list[ForbiddenProperty]) -> bool:
     """Make `left` mean both groups; if there is no exact way, change nothing and return false.
 
     The lists of terms in `left` grow in place: a conjunction of a thousand closed branches adds a thousand times to each.
@@ -81,7 +81,7 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
     return True
 
 
-def names_to_match(one: Group, other: Group) -> int:
+def names_to_match(one: PropertyRules, other: PropertyRules) -> int:
     """Return how often a name of one group is held against a pattern of the other when they are joined."""
     if one.extra is None and other.extra is None:
         return 0
@@ -89,7 +89,7 @@ def names_to_match(one: Group, other: Group) -> int:
 
 
 def _joined_patterns(
-    left: Group, right: Group, properties: dict[str, Terms], dropped: set[str], idle: set[str]
+    left: PropertyRules, right: PropertyRules, properties: dict[str, Terms], dropped: set[str], idle: set[str]
 ) -> dict[str, Terms]:
     """Return the patterns of two groups; what dropped ones ask of the properties that are listed is asked of these."""
     patterns: dict[str, Terms] = {}
@@ -110,7 +110,7 @@ def _joined_patterns(
     return patterns
 
 
-def without_idle_patterns(group: Group) -> None:
+def without_idle_patterns(group: PropertyRules) -> None:
     """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists.
 
     Where it allows some by another pattern nothing is dropped: a name may have both.
@@ -135,7 +135,7 @@ def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
             into[name] = terms
 
 
-def _idle(one: Group, other: Group) -> set[str]:
+def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
     """Return the patterns that ask nothing, and exempt their names from nothing, in a group beside one that sees every name."""
     if one.extra is not None or other.extra is None:
         return set()
@@ -147,7 +147,7 @@ def _forbids(terms: Terms) -> bool:
     return any(schema is False for schema, _ in terms)
 
 
-def _joinable(closing: Group, other: Group, idle: set[str]) -> bool:
+def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
     """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
     if closing.extra is None:
         return True
@@ -168,19 +168,19 @@ def _joinable(closing: Group, other: Group, idle: set[str]) -> bool:
     )
 
 
-def _patterns_lost(closing: Group, other: Group) -> set[str]:
+def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
     """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
     if not closing.closed or closing.patterns:
         return set()
     return {regex for regex in other.patterns if all(matches(regex, name) is not None for name in closing.properties)}
 
 
-def _seen_by(other: Group, name: str, terms: Terms, lost: list[Lost]) -> Terms | None:
+def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
     """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
     if other.extra is None or any(matches(regex, name) for regex in other.patterns):
         return terms
     if other.closed:
-        lost.append(Lost(name, other.origin, terms))
+        lost.append(ForbiddenProperty(name, other.origin, terms))
         return None
     terms += other.extra
     return terms

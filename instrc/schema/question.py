@@ -8,7 +8,7 @@ from instrc.jsonvalue import Json
 from instrc.schema.kinds import ALL
 
 
-class Question(Protocol):
+class Relations(Protocol):
     """A question under way.  `kinds` are the kinds of values that are asked about: nothing is said of others."""
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:

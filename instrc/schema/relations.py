@@ -15,7 +15,7 @@ from __future__ import annotations
 from instrc.jsonvalue import Json, as_object, equal
 from instrc.limits.schemas import CHOICES, DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
 from instrc.schema.equality import Equality
-from instrc.schema.evaluation import Evaluation, Resolve
+from instrc.schema.evaluation import InstanceCheck, Resolve
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
@@ -134,7 +134,7 @@ class Answering:
         return self._satisfies(value, right) is True or self._satisfies(value, left) is False
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
-        return Evaluation(self.resolve).of(value, schema, 0)
+        return InstanceCheck(self.resolve).of(value, schema, 0)
 
     def _refuses_all(self, left: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         """Tell whether nothing satisfies a schema."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from instrc.jsonvalue import Json
-from instrc.schema.dialects import Dialect
+from instrc.schema.dialects import Draft
 
 
 class Resource:
@@ -13,26 +13,26 @@ class Resource:
 
     __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
 
-    def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
+    def __init__(self, uri: str, root: Json, document: SchemaDocument, dialect: Draft) -> None:
         self.uri: str = uri
         self.root: Json = root
-        self.document: Document = document
-        self.dialect: Dialect = dialect
+        self.document: SchemaDocument = document
+        self.dialect: Draft = dialect
         self.anchors: dict[str, Json] = {}
         self.dynamic: dict[str, Json] = {}
-        self.scopes: dict[int, Scope] = {}
+        self.scopes: dict[int, DynamicScope] = {}
         """The scopes that this resource has been entered in, by the dynamic scope they have."""
         self.holder: Resource | None = None
         """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
 
-    def in_dialect(self, dialect: Dialect) -> Resource:
+    def in_dialect(self, dialect: Draft) -> Resource:
         """Return a part of this resource that is written in another dialect, and has no base of its own."""
         part = Resource(self.uri, self.root, self.document, dialect)
         part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
         return part
 
 
-class Document:
+class SchemaDocument:
     """A JSON document that holds schemas, under the URI it is known by."""
 
     __slots__ = ("root", "uri")
@@ -46,7 +46,7 @@ Anchors = dict[str, tuple[Json, Resource]]
 """The outermost schema for each dynamic anchor."""
 
 
-class Scope:
+class DynamicScope:
     """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
 
     __slots__ = ("anchors", "resource")
@@ -60,4 +60,4 @@ class Target(Struct, frozen=True):
     """What a reference leads to: a schema and the scope to read it in."""
 
     node: Json
-    scope: Scope
+    scope: DynamicScope

@@ -15,9 +15,9 @@ from dataclasses import replace
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, modern
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Draft, modern
 from instrc.schema.located import Locate, Located
-from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
+from instrc.schema.resources import Anchors, DynamicScope, Resource, SchemaDocument, Target
 from instrc.schema.uris import join, metaschema, unescaped
 from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
 from instrc.schema.walk import Path, subschemas
@@ -43,9 +43,9 @@ class SchemaStore(Located):
 
     # Reading documents
 
-    def add(self, uri: str, root: Json, dialect: Dialect | None = None) -> Scope:
+    def add(self, uri: str, root: Json, dialect: Draft | None = None) -> DynamicScope:
         """Take a document in and return the scope of its root."""
-        document = Document(uri, root)
+        document = SchemaDocument(uri, root)
         self.documents.append(document)
         named = root.get("$schema") if root.__class__ is dict else None
         speaks = self.dialect(named) if named is not None else dialect or self.default
@@ -56,7 +56,7 @@ class SchemaStore(Located):
         self.index(root, resource)
         return self.enter(resource, self.no_anchors)
 
-    def view(self, node: dict[str, Json], scope: Scope) -> dict[str, Json]:
+    def view(self, node: dict[str, Json], scope: DynamicScope) -> dict[str, Json]:
         """Return a schema in the keywords of 2020-12."""
         dialect = scope.resource.dialect
         if not dialect.old:
@@ -77,12 +77,12 @@ class SchemaStore(Located):
             self.indexed.add(id(made))
             self.needs_flattening.add(id(made))
 
-    def references(self, view: dict[str, Json], scope: Scope) -> list[Target]:
+    def references(self, view: dict[str, Json], scope: DynamicScope) -> list[Target]:
         """Return what the references of one schema lead to, in written order."""
         names = scope.resource.dialect.references
         return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
 
-    def target(self, keyword: str, view: dict[str, Json], scope: Scope) -> Target:
+    def target(self, keyword: str, view: dict[str, Json], scope: DynamicScope) -> Target:
         """Return what one of the reference keywords of a schema leads to."""
         if keyword == "$ref":
             return self.resolve(as_text(view["$ref"]), scope, view)
@@ -92,7 +92,7 @@ class SchemaStore(Located):
 
     # Scopes
 
-    def enter(self, resource: Resource, anchors: Anchors) -> Scope:
+    def enter(self, resource: Resource, anchors: Anchors) -> DynamicScope:
         """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
         if resource.dynamic and not resource.dynamic.keys() <= anchors.keys():
             merged = dict(anchors)
@@ -102,17 +102,17 @@ class SchemaStore(Located):
             anchors = self.interned.setdefault(key, merged)
         scope = resource.scopes.get(id(anchors))
         if scope is None:
-            scope = resource.scopes[id(anchors)] = Scope(resource, anchors)
+            scope = resource.scopes[id(anchors)] = DynamicScope(resource, anchors)
         return scope
 
-    def below(self, node: Json, scope: Scope) -> Scope:
+    def below(self, node: Json, scope: DynamicScope) -> DynamicScope:
         """Return the scope of a schema below one that has `scope`."""
         resource = self.nested.get(id(node))
         return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
 
-    def walk(self, schema: Json, scope: Scope) -> Iterator[tuple[Path, JsonObject, Scope]]:
+    def walk(self, schema: Json, scope: DynamicScope) -> Iterator[tuple[Path, JsonObject, DynamicScope]]:
         """Yield the schemas below one that are objects, with the scope that each is read in, in written order."""
-        stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
+        stack: list[tuple[Path, Json, DynamicScope]] = [((), schema, scope)]
         while stack:
             path, node, within = stack.pop()
             if node.__class__ is dict:
@@ -122,7 +122,7 @@ class SchemaStore(Located):
 
     # References
 
-    def resolve(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+    def resolve(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
         """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""
         key = (reference, id(scope))
         target = self.targets.get(key)
@@ -133,7 +133,7 @@ class SchemaStore(Located):
             target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
         return target
 
-    def resolve_dynamic(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+    def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
         """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
         found = self.resolve(reference, scope, holder)
         anchor = reference.partition("#")[2]
@@ -143,7 +143,7 @@ class SchemaStore(Located):
                 return Target(outer[0], self.enter(outer[1], scope.anchors))
         return found
 
-    def resolve_recursive(self, scope: Scope) -> Target:
+    def resolve_recursive(self, scope: DynamicScope) -> Target:
         """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
         resource = scope.resource
         if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from instrc.jsonvalue import Json, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
-from instrc.schema.resources import Resource, Scope
+from instrc.schema.resources import DynamicScope, Resource
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import unescaped
 from instrc.schema.walk import put_part, subschemas
@@ -35,7 +35,7 @@ def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullab
 class _Upgrade:
     """The rewriting of one document."""
 
-    def __init__(self, store: SchemaStore, schema: Json, scope: Scope) -> None:
+    def __init__(self, store: SchemaStore, schema: Json, scope: DynamicScope) -> None:
         self.store = store
         self.root = schema
         self.scope = scope
@@ -45,8 +45,8 @@ class _Upgrade:
 
     def document(self) -> Json:
         """Return the whole document, rewritten."""
-        order: list[tuple[Json, Scope]] = []
-        stack: list[tuple[Json, Scope, tuple[str | int, ...]]] = [(self.root, self.scope, ())]
+        order: list[tuple[Json, DynamicScope]] = []
+        stack: list[tuple[Json, DynamicScope, tuple[str | int, ...]]] = [(self.root, self.scope, ())]
         while stack:
             node, scope, path = stack.pop()
             if node.__class__ is not dict or id(node) in self.places:
@@ -63,7 +63,7 @@ class _Upgrade:
             done[id(node)] = self.built(self.renamed[id(node)], scope, done)
         return done[id(self.root)]
 
-    def named_anew(self, view: dict[str, Json], node: dict[str, Json], scope: Scope) -> dict[str, Json]:
+    def named_anew(self, view: dict[str, Json], node: dict[str, Json], scope: DynamicScope) -> dict[str, Json]:
         """Return a schema with the names that 2020-12 has for identifiers and definitions."""
         dialect = scope.resource.dialect
         out: dict[str, Json] = {}
@@ -90,7 +90,7 @@ class _Upgrade:
             out["$dynamicAnchor"] = _RECURSIVE
         return out
 
-    def built(self, view: dict[str, Json], scope: Scope, done: dict[int, Json]) -> dict[str, Json]:
+    def built(self, view: dict[str, Json], scope: DynamicScope, done: dict[int, Json]) -> dict[str, Json]:
         """Return a schema with its parts and its reference rewritten."""
         out = dict(view)
         for path, child in subschemas(view):
@@ -101,7 +101,7 @@ class _Upgrade:
             out["$ref"] = self.moved(as_text(view["$ref"]), scope)
         return out
 
-    def moved(self, reference: str, scope: Scope) -> str:
+    def moved(self, reference: str, scope: DynamicScope) -> str:
         """Return a reference with the pointer that its target has now."""
         base, _, fragment = reference.partition("#")
         if not fragment.startswith("/"):

@@ -8,7 +8,7 @@ from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, words
 from instrc.syntax.spelling import NEGATED
 from instrc.syntax.tables import END
-from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Repair, Slip, View, first_on_line
+from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
 
 _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
 _EQUAL = frozenset({"=", "==", "==="})
@@ -121,7 +121,7 @@ def _head(view: View) -> _Head | None:
     return None
 
 
-def _to_braces(view: View) -> Repair:
+def _to_braces(view: View) -> TokenRepair:
     """Go on at the braces of the block, if they follow on this line, so that what is in them and behind them is read."""
     for count, token in enumerate(view.tokens[view.place : view.place + HEAD_TOKENS]):
         if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
@@ -129,7 +129,7 @@ def _to_braces(view: View) -> Repair:
         if token.kind == "LBRACE" and count and view.tokens[view.place + count - 1].kind != "AT":
             for put in ((), ("NAME",), ("NULL",), ("IN", "NAME")):
                 if view.accepts(*put, "LBRACE"):
-                    return Repair(tuple(view.one(kind, "missing") for kind in put), count)
+                    return TokenRepair(tuple(view.one(kind, "missing") for kind in put), count)
             break
     return GIVE_UP
 
@@ -142,11 +142,11 @@ def _operator(view: View, head: _Head) -> Slip:
     last = view.read[-1]
     negated = NEGATED["repeat" if head.kind == "UNTIL" else "when"]
     if text in _EQUAL and view.accepts("IS"):
-        return words.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), Repair((view.one("IS"),), 1)
+        return words.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), TokenRepair((view.one("IS"),), 1)
     if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
         at = view.source.span(token.start, view.following.end)
         problem = words.UnknownOperator(at=at, text="||", advice=("write `or`",), put="or")
-        return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
+        return problem, TokenRepair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
         return words.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), _to_braces(view)
     if text in {"<", ">"}:
@@ -216,7 +216,7 @@ def _each(view: View, head: _Head) -> Slip:
     if view.accepts("IN"):
         if view.text(token) in _INSTEAD_OF_IN:
             problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`in`", put="in")
-            return problem, Repair((view.one("IN"),), 1)
+            return problem, TokenRepair((view.one("IN"),), 1)
         return _incomplete(view, head.word, "`in`")
     if view.before() == "IN":
         return blocks.BadCondition(at=view.span(token), slip="value", word="in"), _to_braces(view)
@@ -249,7 +249,7 @@ def _without_else(view: View, head: _Head) -> Slip:
         return _incomplete(view, head.word, "`else`")
     put = "else" if view.following.kind == "LBRACE" else ""
     problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)
-    return problem, Repair((view.one("ELSE"),), 1) if put else GIVE_UP
+    return problem, TokenRepair((view.one("ELSE"),), 1) if put else GIVE_UP
 
 
 def _incomplete(view: View, word: str, missing: str, advice: str = "") -> Slip:

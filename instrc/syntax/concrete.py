@@ -16,7 +16,7 @@ from instrc.source import Source
 from instrc.syntax.build import Builder
 from instrc.syntax.expressions import Values
 from instrc.syntax.parse import recognise
-from instrc.syntax.recovery import Machine
+from instrc.syntax.recovery import RecoveringAutomaton
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import Rule, Tables, tables
 from instrc.syntax.tokens import Token
@@ -44,7 +44,7 @@ def read_tree(source: Source) -> Tree:
 def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
     collector = _Collector(source)
     scanner = Scanner(source, automaton)
-    Machine(automaton, collector, scanner).run()
+    RecoveringAutomaton(automaton, collector, scanner).run()
     scanner.need(len(source.text) + 1)
     leaves = [collector.leaf(token.kind, token.start, token.end) for token in scanner.tokens if token.start < token.end]
     statements = [node for node in collector.kept if isinstance(node, Phrase)]

@@ -6,7 +6,7 @@ from instrc.limits.programs import BRACKET_DISTANCE
 from instrc.problems import brackets, statements
 from instrc.problems.problem import Problem
 from instrc.syntax.tables import END
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, OPENING, SIGNS, Repair, Slip, View, begins_statement
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, OPENING, SIGNS, Slip, TokenRepair, View, begins_statement
 
 
 def early_end(view: View) -> Slip:
@@ -17,7 +17,7 @@ def early_end(view: View) -> Slip:
         return None
     if not view.open:
         if token.kind == "SEMICOLON":
-            return brackets.ExtraSemicolon(at=view.span(token)), Repair(drop=1)
+            return brackets.ExtraSemicolon(at=view.span(token)), TokenRepair(drop=1)
         return None
     if view.before() in OPENING and not view.accepts(OPENING[view.before()]):
         return _empty_group(view), GIVE_UP
@@ -25,9 +25,9 @@ def early_end(view: View) -> Slip:
     if token.kind == "SEMICOLON" and closed:
         kind = "COMMA" if view.accepts("COMMA") else "VBAR"
         problem = brackets.SemicolonInBrackets(at=view.span(token), opening=view.span(view.open[-1][0]))
-        return problem, Repair((view.one(kind),), 1) if view.accepts(kind, view.following.kind) else Repair(drop=1)
+        return problem, TokenRepair((view.one(kind),), 1) if view.accepts(kind, view.following.kind) else TokenRepair(drop=1)
     if token.kind == "NAME" and closed and view.accepts("COMMA"):
-        return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
+        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     return unclosed(view, _within_block(view))
 
 
@@ -61,17 +61,17 @@ def closing_slip(view: View) -> Slip:
             count += 1
         end = view.tokens[view.place + count - 1].end
         text = view.text(token) if count == 1 else view.source.text[token.start : min(end, token.start + 20)]
-        return brackets.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), Repair(drop=count)
+        return brackets.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), TokenRepair(drop=count)
     top = view.open[-1][0]
     if OPENING[top.kind] == token.kind:
         if token.kind == "RBRACE" and (defined := _defined_last(view)):
             missing = statements.MissingValue(at=at, after="at the end of this block", defined=defined)
             semicolon = () if view.before() == "SEMICOLON" else (view.one("SEMICOLON"),)
-            return missing, Repair((*semicolon, view.one("NAME", defined)))
+            return missing, TokenRepair((*semicolon, view.one("NAME", defined)))
         if view.before() in OPENING:
-            return _empty_group(view), Repair((view.one("NAME", "missing"),))
+            return _empty_group(view), TokenRepair((view.one("NAME", "missing"),))
         if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
-            return brackets.ExtraComma(at=view.span(view.read[-1])), Repair((view.one("NAME", "missing"),))
+            return brackets.ExtraComma(at=view.span(view.read[-1])), TokenRepair((view.one("NAME", "missing"),))
         return None
     due = OPENING[top.kind]
     outer = next((depth for depth, (opening, _) in enumerate(reversed(view.open)) if OPENING[opening.kind] == token.kind), 0)
@@ -79,11 +79,11 @@ def closing_slip(view: View) -> Slip:
     if not outer or swapped:
         put = (view.one(due), view.one(token.kind)) if swapped else (view.one(due),)
         problem = brackets.MismatchedBracket(at=at, opening=view.span(top), closing=SIGNS[due])
-        return problem, Repair(put, len(put)) if view.accepts(due) else GIVE_UP
+        return problem, TokenRepair(put, len(put)) if view.accepts(due) else GIVE_UP
     return unclosed(view, outer)
 
 
-def unclosed(view: View, count: int) -> tuple[Problem, Repair]:
+def unclosed(view: View, count: int) -> tuple[Problem, TokenRepair]:
     """Close the innermost brackets."""
     inner = [token for token, _ in view.open[: -count - 1 : -1]]
     closing = tuple(view.one(OPENING[token.kind]) for token in inner)
@@ -92,7 +92,7 @@ def unclosed(view: View, count: int) -> tuple[Problem, Repair]:
         closing="".join(SIGNS[token.kind] for token in closing[:8]),
         openings=tuple(view.span(token) for token in inner[:8]),
     )
-    return problem, Repair(closing) if view.accepts(*(token.kind for token in closing)) else GIVE_UP
+    return problem, TokenRepair(closing) if view.accepts(*(token.kind for token in closing)) else GIVE_UP
 
 
 def is_closed(view: View, *, stop_at_names: bool) -> bool:

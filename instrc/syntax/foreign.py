@@ -6,7 +6,7 @@ from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, OPENING, SIGNS, Repair, Slip, View, first_on_line
+from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, OPENING, SIGNS, Slip, TokenRepair, View, first_on_line
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
@@ -75,15 +75,15 @@ def foreign_sign(view: View) -> Slip:
             if text == "=>" and _is_function(view):
                 return words.ForeignStatement(at=at, word=text), GIVE_UP
             if text == "->" and view.read and view.read[-1].end == token.start and view.accepts("DOT", view.following.kind):
-                return words.Arrow(at=at, text=text, instead="."), Repair((view.one("DOT"),), 1)
+                return words.Arrow(at=at, text=text, instead="."), TokenRepair((view.one("DOT"),), 1)
             sign = next((kind for kind in order if view.accepts(kind)), None)
             problem = words.Arrow(at=at, text=text, instead=SIGNS[sign or "VBAR"])
-            return problem, Repair((view.one(sign),), 1) if sign else GIVE_UP
+            return problem, TokenRepair((view.one(sign),), 1) if sign else GIVE_UP
         case "COMPARISON":
             if view.accepts("EQUAL") and text != "!=":
-                return statements.WrongEquals(at=at, text=text), Repair((view.one("EQUAL"),), 1)
+                return statements.WrongEquals(at=at, text=text), TokenRepair((view.one("EQUAL"),), 1)
             if view.accepts("COLON") and text == ":=":
-                return notation.EqualsForColon(at=at), Repair((view.one("COLON"),), 1)
+                return notation.EqualsForColon(at=at), TokenRepair((view.one("COLON"),), 1)
             return words.UnknownOperator(at=at, text=text, advice=("there are no comparisons",)), _separate(view)
         case "OPERATOR" if text == "?" and _is_ternary(view):
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
@@ -94,7 +94,7 @@ def foreign_sign(view: View) -> Slip:
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
-            return words.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), Repair(
+            return words.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(
                 (view.one("STRING", text),), 1
             )
         case "METRIC":
@@ -188,9 +188,9 @@ def _is_defined(view: View, name: str) -> bool:
     return any(view.text(one) == name and other.kind == "EQUAL" for one, other in pairs)
 
 
-def _separate(view: View) -> Repair:
+def _separate(view: View) -> TokenRepair:
     """Read on behind an operator as if something harmless stood there."""
     for kind in ("VBAR", "COMMA"):
         if view.accepts(kind, view.following.kind):
-            return Repair((view.one(kind),), 1)
-    return Repair(drop=1) if view.accepts(view.following.kind) else GIVE_UP
+            return TokenRepair((view.one(kind),), 1)
+    return TokenRepair(drop=1) if view.accepts(view.following.kind) else GIVE_UP

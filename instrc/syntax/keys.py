@@ -7,7 +7,7 @@ from instrc.naming import snake
 from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Repair, Slip, View, begins_statement
+from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Slip, TokenRepair, View, begins_statement
 
 
 def key_slip(view: View) -> Slip:
@@ -24,26 +24,26 @@ def key_slip(view: View) -> Slip:
         if token.kind == "LBRACE" and view.before() == "LBRACE":
             return habits.DoubledBraces(at=view.span(token)), GIVE_UP
         if expects_key and token.kind in STARTS_VALUE | {"AT"}:
-            return notation.MissingKey(at=view.span(token)), Repair((view.one("NAME", "missing"), view.one("COLON")))
+            return notation.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
         return None
     last = view.read[-1]
     if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
         problem = notation.MissingKey(at=view.span(last), shown=_with_key(view, last))
-        return problem, Repair((view.one("COLON"), again))
+        return problem, TokenRepair((view.one("COLON"), again))
     if token.kind == "EQUAL":
-        return notation.EqualsForColon(at=view.span(token)), Repair((view.one("COLON"),), 1)
+        return notation.EqualsForColon(at=view.span(token)), TokenRepair((view.one("COLON"),), 1)
     if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
-        return keywords.KeywordAsName(at=view.span(last), word=view.text(last)), Repair(
+        return keywords.KeywordAsName(at=view.span(last), word=view.text(last)), TokenRepair(
             (view.one("COLON"), view.one("NAME", "missing"))
         )
     if token.kind in {"COMMA", "RBRACE"}:
-        return _missing_colon(view, last), Repair((view.one("COLON"), view.one("NAME", "missing")))
+        return _missing_colon(view, last), TokenRepair((view.one("COLON"), view.one("NAME", "missing")))
     if token.kind in STARTS_VALUE and not begins_statement(view.source, view.tokens, view.place):
         alone = last.kind == "NAME" and token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE", "COLON", "NAME"}
         if alone or (last.kind == "NAME" and token.kind == "STRING" and view.following.kind == "COLON"):
-            return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
-        return _missing_colon(view, last), Repair((view.one("COLON"),))
+            return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
+        return _missing_colon(view, last), TokenRepair((view.one("COLON"),))
     return None
 
 

@@ -14,8 +14,8 @@ from instrc.syntax.view import (
     SIGNS,
     STARTS_VALUE,
     STATEMENT,
-    Repair,
     Slip,
+    TokenRepair,
     View,
     begins_statement,
     first_on_line,
@@ -28,11 +28,11 @@ def missing_behind(view: View) -> Slip:
         return None
     last, token = view.read[-1], view.token
     at = view.span(last)
-    dummy = Repair((view.one("NAME", "missing"),))
+    dummy = TokenRepair((view.one("NAME", "missing"),))
     if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
         span = view.source.span(last.start, token.end)
         advice = "write one `|` to lead to the next stage; in a condition write `or`"
-        return words.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), Repair(drop=1)
+        return words.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
     keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
     if last.kind == "AT":
         described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
@@ -41,20 +41,20 @@ def missing_behind(view: View) -> Slip:
         if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
             return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
         if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
-            return notation.BadAnnotation(at=at), Repair((view.one("STRING", ""),), 1)
+            return notation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
         version = token.kind == "NUMBER" and token.start == last.end
         dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
-        return notation.BadAnnotation(at=at, version=version), Repair((view.one("STRING", ""),), dropped)
+        return notation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
     if keyword:
         return None
     if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
         if token.kind == "VBAR":
-            return statements.MissingStage(at=view.span(token), side="before"), Repair(drop=1)
+            return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
         return statements.MissingStage(at=at, side="after"), dummy
     if last.kind == "EQUAL" or (last.kind == "COLON" and token.kind != "COLON"):
         if token.kind == "VBAR":
-            return statements.MissingStage(at=view.span(token), side="before"), Repair(drop=1)
-        return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), Repair(
+            return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
+        return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), TokenRepair(
             dummy.put, 1 if token.kind == "EQUAL" else 0
         )
     if last.kind in STATEMENT and not view.open and not view.after_key:
@@ -69,7 +69,7 @@ def _decorated(view: View) -> Slip:
     for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
         if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
-            return words.ForeignStatement(at=view.span(token), word=view.text(token)), Repair(drop=index - view.place)
+            return words.ForeignStatement(at=view.span(token), word=view.text(token)), TokenRepair(drop=index - view.place)
     return None
 
 
@@ -95,14 +95,14 @@ def _after_defined_name(view: View, last: Token) -> Slip:
     word = view.text(last)
     if token.kind == "COLON":
         if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
-            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), Repair(drop=2)
-        return statements.WrongEquals(at=view.span(token), text=":"), Repair((view.one("EQUAL"),), 1)
+            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), TokenRepair(drop=2)
+        return statements.WrongEquals(at=view.span(token), text=":"), TokenRepair((view.one("EQUAL"),), 1)
     if token.kind == "LBRACE":
         return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
     if token.kind in STARTS_VALUE and token.kind != "LPAR":
-        return statements.MissingEquals(at=view.span(token), word=word), Repair((view.one("EQUAL"),))
+        return statements.MissingEquals(at=view.span(token), word=word), TokenRepair((view.one("EQUAL"),))
     if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
-        return statements.MissingEquals(at=view.gap(), word=word), Repair((view.one("EQUAL"), view.one("NAME", "missing")))
+        return statements.MissingEquals(at=view.gap(), word=word), TokenRepair((view.one("EQUAL"), view.one("NAME", "missing")))
     if token.kind == "LPAR":
         if _has_parameters(view):
             return habits.Parameters(at=view.span(token), word=word), GIVE_UP

@@ -27,14 +27,14 @@ from instrc.syntax.view import (
     SIGNS,
     STARTS_VALUE,
     STATEMENT,
-    Repair,
     Slip,
+    TokenRepair,
     View,
     first_on_line,
 )
 
 
-def diagnose(view: View) -> tuple[Problem, Repair]:
+def diagnose(view: View) -> tuple[Problem, TokenRepair]:
     """Name the mistake that the next token shows, and tell how to go on."""
     for rule in (
         _repeated_word,
@@ -66,7 +66,7 @@ def _repeated_word(view: View) -> Slip:
     word = view.text(token)
     if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
         return None
-    return words.RepeatedWord(at=view.span(token), word=word), Repair(drop=1)
+    return words.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
 
 
 def _keyword(view: View) -> Slip:
@@ -82,9 +82,9 @@ def _keyword(view: View) -> Slip:
     if token.kind not in KEYWORDS:
         return None
     if view.accepts("NAME"):
-        return _as_name(view, token), Repair((view.one("NAME", view.text(token)),), 1)
+        return _as_name(view, token), TokenRepair((view.one("NAME", view.text(token)),), 1)
     if view.open and view.accepts("COMMA") and (view.following.kind == "COLON" or token.kind not in STATEMENT):
-        return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
+        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     return None
 
 
@@ -97,16 +97,16 @@ def _value(view: View) -> Slip:
         return unclosed(view, len(view.open))
     last = view.read[-1] if view.read else token
     if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
-        return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), Repair(drop=1)
+        return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
     if token.kind == "NAME" and view.before() in ENDS_VALUE and is_foreign(view.text(token)):
         return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
     if view.text(token) == "max" and view.following.kind == "NUMBER" and view.before() == "RPAR":
         bound = f"`@ {{ maxItems: {view.text(view.following)} }}`, which bounds a plan"
         return notation.UnexpectedText(at=view.span(token), what="`max`", expected=bound), GIVE_UP
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
-        return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
+        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
-        return _unexpected(view), Repair((view.one("VBAR"),))
+        return _unexpected(view), TokenRepair((view.one("VBAR"),))
     return None
 
 

@@ -53,7 +53,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
     """
     scanner = Scanner(source, automaton, _rewind(builder, Checkpoint(place=start)))
-    machine = Machine(automaton, builder, scanner, recognise)
+    machine = RecoveringAutomaton(automaton, builder, scanner, recognise)
     machine.run()
     builder.comments.extend(scanner.comments)
     builder.comments.sort(key=lambda span: span.start)
@@ -91,7 +91,7 @@ def _rewind(builder: Builder, before: Checkpoint) -> int:
     return place
 
 
-class Machine:
+class RecoveringAutomaton:
     """The automaton over a list of tokens that is repaired while it is read."""
 
     def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.problems import brackets, misplaced, notation, statements, words
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Repair, Slip, View
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Slip, TokenRepair, View
 
 
 def sign_slip(view: View) -> Slip:
@@ -17,18 +17,18 @@ def sign_slip(view: View) -> Slip:
         case "COMMA" if not view.open and (_several_names(view) or (before == "NAME" and view.before(2) in STATEMENT)):
             return brackets.ExtraComma(at=at, where="names"), GIVE_UP
         case "COMMA" if not view.open:
-            return brackets.ExtraComma(at=at, where=_place_behind_block(view)), Repair(
+            return brackets.ExtraComma(at=at, where=_place_behind_block(view)), TokenRepair(
                 (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else (), 1
             )
         case "COMMA" if after_nothing:
-            return brackets.ExtraComma(at=at), Repair(drop=1)
+            return brackets.ExtraComma(at=at), TokenRepair(drop=1)
         case "COMMA" if (arrow := _arrow_behind(view)) is not None:
             return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
         case "COMMA" if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
             following = view.accepts("VBAR", view.following.kind)
-            return brackets.ExtraComma(at=at, where="group"), Repair((view.one("VBAR"),) if following else (), 1)
+            return brackets.ExtraComma(at=at, where="group"), TokenRepair((view.one("VBAR"),) if following else (), 1)
         case "VBAR" if after_nothing:
-            return statements.MissingStage(at=at, side="before"), Repair(drop=1)
+            return statements.MissingStage(at=at, side="before"), TokenRepair(drop=1)
         case "EQUAL" | "COLON" if not view.open and before == "NAME" and view.before(2) == "INPUT":
             written = '@ { default: "…" }' if token.kind == "EQUAL" else '@ { type: "string" }'
             sign = view.text(token)
@@ -38,14 +38,14 @@ def sign_slip(view: View) -> Slip:
             return _colon(view)
         case "EQUAL" if view.open:
             put = "COLON" if view.accepts("COLON") else "COMMA"
-            return notation.EqualsForColon(at=at), Repair((view.one(put),), 1) if view.accepts(put) else GIVE_UP
+            return notation.EqualsForColon(at=at), TokenRepair((view.one(put),), 1) if view.accepts(put) else GIVE_UP
         case "EQUAL" if before == "EQUAL" or after_nothing:
             return notation.UnexpectedText(at=at, what="`=`", expected="a name before it"), GIVE_UP
         case "EQUAL" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             return statements.EqualsAfterValue(at=at), GIVE_UP
         case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
-            return misplaced.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
+            return misplaced.BracketAfterValue(at=at), TokenRepair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
 
 
@@ -82,10 +82,10 @@ def _colon(view: View) -> Slip:
     at = view.span(token)
     last = view.read[-1] if view.read else None
     if last and last.kind == "NAME" and view.text(last) == "aug" and last.end == token.start:
-        return words.EmptyUri(at=view.source.span(last.start, token.end)), Repair(drop=1)
+        return words.EmptyUri(at=view.source.span(last.start, token.end)), TokenRepair(drop=1)
     if view.accepts("EQUAL"):
         if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
-            return statements.WrongEquals(at=at, text=":", typed=view.text(view.following)), Repair(drop=2)
-        return statements.WrongEquals(at=at, text=":"), Repair((view.one("EQUAL"),), 1)
+            return statements.WrongEquals(at=at, text=":", typed=view.text(view.following)), TokenRepair(drop=2)
+        return statements.WrongEquals(at=at, text=":"), TokenRepair((view.one("EQUAL"),), 1)
     separator = next((kind for kind in ("COMMA", "VBAR") if view.accepts(kind, view.following.kind)), None)
-    return notation.StrayColon(at=at), Repair((view.one(separator),), 1) if separator and view.open else GIVE_UP
+    return notation.StrayColon(at=at), TokenRepair((view.one(separator),), 1) if separator and view.open else GIVE_UP

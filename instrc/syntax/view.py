@@ -22,17 +22,17 @@ STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", 
 ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
 
 
-class Repair(NamedTuple):
+class TokenRepair(NamedTuple):
     """How to go on: pass over some tokens, read others in their place."""
 
     put: tuple[Token, ...] = ()
     drop: int = 0
 
 
-Slip: TypeAlias = tuple[Problem, Repair] | None
+Slip: TypeAlias = tuple[Problem, TokenRepair] | None
 """What a rule about mistakes returns: the mistake and how to go on, or nothing if it sees none."""
 
-GIVE_UP = Repair(drop=-1)
+GIVE_UP = TokenRepair(drop=-1)
 """No way to repair it: pass over the rest of the statement."""
 
 

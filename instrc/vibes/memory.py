@@ -8,7 +8,7 @@ from pathlib import Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.vibes.roots import ENDING, Entry, Listing, Root, read_name
+from instrc.vibes.roots import ENDING, Listing, Root, VibeFile, read_name
 
 NAME = "<vibes>"
 """The folder that problems show."""
@@ -28,7 +28,7 @@ class MemoryRoot(Root):
         """Tell that no path lies here."""
         return False
 
-    def data(self, entry: Entry) -> bytes:
+    def data(self, entry: VibeFile) -> bytes:
         """Return what a file would hold."""
         return self._data[entry.folder, entry.file]
 
@@ -45,7 +45,7 @@ class MemoryRoot(Root):
             above = self._folders.setdefault("/".join(parts[:size]), Listing())
             above.folders[parts[size]] = parts[size]
         segment, version = said
-        entry = Entry(folder, f"{last}{ENDING}", segment, version)
+        entry = VibeFile(folder, f"{last}{ENDING}", segment, version)
         self._folders.setdefault(folder, Listing()).vibes.setdefault(segment, {})[version] = entry
         self._data[folder, entry.file] = dumps(schema).encode()
 

@@ -24,7 +24,7 @@ from instrc.source import Span
 from instrc.vibes.documents import Documents
 from instrc.vibes.programs import ProgramFile, Programs
 from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
-from instrc.vibes.roots import Entry, LeadsOutsideError, Root, choose, read_name
+from instrc.vibes.roots import LeadsOutsideError, Root, VibeFile, choose, read_name
 from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
 from instrc.vibes.vibe import Vibe, parse_vibe
 
@@ -234,8 +234,8 @@ class Registry:
 
         return retrieving(lambda uri: self.load(uri).schema)
 
-    def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, Entry]:
-        there: dict[Version, Entry] = {}
+    def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, VibeFile]:
+        there: dict[Version, VibeFile] = {}
         for root in self.roots:
             if uri.shared and not root.shared:
                 continue
@@ -272,7 +272,7 @@ class Registry:
         for root in self.roots:
             if root.holds(real):
                 below = os.path.relpath(folder, root.real).replace(os.sep, "/")
-                return root.uri(Entry("" if below == "." else below, file, segment, version)), segment
+                return root.uri(VibeFile("" if below == "." else below, file, segment, version)), segment
         return str(AugUri((segment,), version=".".join(map(str, version)) or None)), segment
 
     def _holds(self, real: str) -> bool:

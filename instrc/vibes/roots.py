@@ -20,7 +20,7 @@ ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
 
 
-class Entry(Struct, frozen=True):
+class VibeFile(Struct, frozen=True):
     """One vibe file: the path of its folder below the root, its name there, and what that name says."""
 
     folder: str
@@ -38,7 +38,7 @@ class Listing(Struct):
     """NFC names of the folders that are symbolic links to a folder in one of the roots."""
     outside: set[str] = field(default_factory=set)
     """NFC names of the folders that are symbolic links to somewhere else: they are never looked into."""
-    vibes: dict[str, dict[Version, Entry]] = field(default_factory=dict)
+    vibes: dict[str, dict[Version, VibeFile]] = field(default_factory=dict)
     """By segment, then by version."""
 
 
@@ -52,12 +52,12 @@ def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
     return (normalize("NFC", stem), ()) if version is None else (normalize("NFC", name), version)
 
 
-def newest(versions: dict[Version, Entry]) -> Entry:
+def newest(versions: dict[Version, VibeFile]) -> VibeFile:
     """Return the file without a version, else the one with the highest."""
     return versions[()] if () in versions else versions[max(versions)]
 
 
-def choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
+def choose(versions: dict[Version, VibeFile], uri: AugUri) -> VibeFile | None:
     """Pick what a reference means: the pinned version, the newest of a range, the newest of all."""
     if not versions:
         return None
@@ -92,7 +92,7 @@ class Root:
         """Tell whether a resolved path is this folder or below it."""
         return real == self.real or real.startswith(self.real.rstrip(os.sep) + os.sep)
 
-    def versions(self, uri: AugUri) -> dict[Version, Entry]:
+    def versions(self, uri: AugUri) -> dict[Version, VibeFile]:
         """Return the files that a reference may mean, by version; `LeadsOutsideError` if its path leaves the roots."""
         folder = ""
         for name in uri.segments[:-1]:
@@ -105,15 +105,15 @@ class Root:
             folder = f"{folder}/{on_disk}" if folder else on_disk
         return self._listing(folder).vibes.get(uri.segment, {})
 
-    def file(self, entry: Entry) -> Path:
+    def file(self, entry: VibeFile) -> Path:
         """Return the path of a vibe file, as it is shown."""
         return self.path / entry.folder / entry.file
 
-    def data(self, entry: Entry) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
+    def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
         """Return what a file holds, where that is no matter of reading it."""
         return None
 
-    def uri(self, entry: Entry) -> str:
+    def uri(self, entry: VibeFile) -> str:
         """Return the canonical reference to a file, with its version if it has one."""
         return self._uri(entry.folder, entry.segment, ".".join(map(str, entry.version)) or None)
 
@@ -193,7 +193,7 @@ class Root:
         for file in sorted(vibes):
             if said := read_name(file, self.ending):
                 segment, version = said
-                listing.vibes.setdefault(segment, {}).setdefault(version, Entry(folder, file, segment, version))
+                listing.vibes.setdefault(segment, {}).setdefault(version, VibeFile(folder, file, segment, version))
         for file, is_link in sorted(folders):
             name = normalize("NFC", file)
             if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118  -- strings: this runs for each file

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.sandbox.observation import Limits
+from instrc.sandbox.observation import RoundLimits
 from instrc.sandbox.rounds import CodeRuns
 from instrc.sandbox.tools import smolagents_tool
 
@@ -258,7 +258,7 @@ VIOLATIONS = {
 
 
 def test_each_violation_is_shown_to_the_model_and_the_run_goes_on() -> None:
-    allowed = Limits(seconds=3, memory=700 * 1024 * 1024, operations=10**9, imports=("os", "socket", "pathlib"))
+    allowed = RoundLimits(seconds=3, memory=700 * 1024 * 1024, operations=10**9, imports=("os", "socket", "pathlib"))
     script = [code("kept = look_up('Oslo')"), *(code(*lines) for lines, _ in VIOLATIONS.values()), code("final_answer(kept)")]
     model = instrc.Scripted({"write_code": [{"thought": "", "code": text} for text in script]})
     calls: list[str] = []

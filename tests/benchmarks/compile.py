@@ -64,7 +64,7 @@ def registry(folder: Path) -> None:
 def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     """Print seconds of compiling, seconds of a bare parse, megabytes at most and the size of the source, as JSON."""
     from instrc.compiler import compile_source
-    from instrc.ir.options import Options
+    from instrc.ir.options import CompileOptions
     from instrc.jsontext import dumps
     from instrc.problems.report import Report
     from instrc.source import Source
@@ -73,7 +73,7 @@ def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     text = SHAPES[shape](steps)
 
     def compile_it() -> None:
-        for made in compile_source(Source("b.aug", text), Registry([Path(folder)]), Options(), Report(), stem="b"):
+        for made in compile_source(Source("b.aug", text), Registry([Path(folder)]), CompileOptions(), Report(), stem="b"):
             dumps(made.documents[made.kind])
 
     seconds = best(compile_it, times)

@@ -15,7 +15,7 @@ from command_lines import Instrc
 
 from instrc.checking import contents, known
 from instrc.checking import many as checking
-from instrc.checking.known import Known
+from instrc.checking.known import SoundDigests
 from instrc.checking.many import FOLDER, check_files
 from instrc.problems.report import Report
 from instrc.workspace import Workspace, find
@@ -166,13 +166,13 @@ def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypat
     monkeypatch.setattr(known, "KNOWN_FILES", 1000)
     place = tmp_path / "store" / "checked"
     digests = [number.to_bytes(20, "big") for number in range(4000)]
-    writers = [Thread(target=lambda part=part: Known(place).add(digests[part::4])) for part in range(4)]
+    writers = [Thread(target=lambda part=part: SoundDigests(place).add(digests[part::4])) for part in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
     assert place.stat().st_size <= 1000 * 20
-    assert Known(place).digests <= set(digests)
+    assert SoundDigests(place).digests <= set(digests)
     assert [path.name for path in place.parent.iterdir() if path.name.endswith(".tmp")] == []
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from making import Maker
 
 from instrc.flattening.flatten import flatten
-from instrc.flattening.provenance import Origin
+from instrc.flattening.provenance import KeywordOrigin
 from instrc.jsonvalue import at, pointer
 from instrc.schema.walk import walk
 
@@ -145,4 +145,4 @@ def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:
 
 
 def test_an_origin_reads_like_a_reference() -> None:
-    assert str(Origin("aug:a", "/b")) == "aug:a#/b"
+    assert str(KeywordOrigin("aug:a", "/b")) == "aug:a#/b"

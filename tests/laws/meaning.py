@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from instrc.compiler import compile_source
 from instrc.ir.artefact import Artefact
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -175,7 +175,7 @@ def compiled(text: str, known: Registry, **options: object) -> tuple[Artefact, .
     """Return the artefacts of a program, or the names of its mistakes."""
     report = Report()
     try:
-        return compile_source(Source("t.aug", text), known, Options(**options), report, stem="t")  # type: ignore[arg-type]
+        return compile_source(Source("t.aug", text), known, CompileOptions(**options), report, stem="t")  # type: ignore[arg-type]
     except CompileError as error:
         return {problem.name for problem in error.problems if problem.severity == "error"}
 

@@ -21,7 +21,7 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.strip import ENGINE, strip
 from instrc.ir.artefact import Artefact
 from instrc.ir.chunk_json import write_chunk
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
 from instrc.jsontext import dumps
@@ -234,7 +234,7 @@ def test_a_process_kept_as_a_vibe_compiles_to_itself(tree: Tree, folder: Path, k
     (folder / "kept@1.vibe.json").write_text(dumps(made.documents["process"]), encoding="utf-8")
     registry_ = Registry([folder])
     report = Report()
-    again = compile_vibe(registry_.load("aug:kept:1"), registry_, Options(), report, stem="kept")[0]
+    again = compile_vibe(registry_.load("aug:kept:1"), registry_, CompileOptions(), report, stem="kept")[0]
     assert not report.failed
     inputs_are_known = "get_Activity" not in dumps(made.documents["process"])  # it shows what it gives back, not what it is given
     for kind in ("tool", "result", *(["flat"] if inputs_are_known else [])):

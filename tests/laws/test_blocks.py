@@ -19,7 +19,7 @@ from meaning import compiled, registry, same
 from instrc.emit.emit import process_of
 from instrc.emit.vibes import emit_vibe
 from instrc.flattening.flatten import flatten
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
@@ -46,7 +46,7 @@ def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body,
             process = Process.from_json(document)
             assert dumps(process.to_json()) == dumps(document)
             assert artefact.plan is not None
-            assert process_of(artefact.plan, hint=Options().hint) == process
+            assert process_of(artefact.plan, hint=CompileOptions().hint) == process
             names = [context.name for context in process.contexts()]
             assert len(names) == len(set(names))
             assert set(_paths(document)) <= set(_known(document))

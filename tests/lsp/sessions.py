@@ -28,7 +28,7 @@ from instrc.format.source import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import diagnostics
 from instrc.lsp.hover import hover
-from instrc.lsp.session import Session
+from instrc.lsp.session import EditorSession
 from instrc.problems.report import Report
 
 VIBES = {
@@ -211,8 +211,8 @@ class Player:
     def path(self, name: str) -> Path:
         return self.folder / name
 
-    def fresh(self, texts: dict[str, str]) -> Session:
-        session = Session()
+    def fresh(self, texts: dict[str, str]) -> EditorSession:
+        session = EditorSession()
         for name, text in texts.items():
             session.put(str(self.path(name)), text)
         return session

@@ -17,7 +17,7 @@ from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, diagnostics, fix_all
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
-from instrc.lsp.session import Session
+from instrc.lsp.session import EditorSession
 from instrc.source import Source
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import tables
@@ -25,7 +25,7 @@ from instrc.syntax.tables import tables
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def ask_everything(session: Session, path: Path, text: str, offset: int) -> None:
+def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -> None:
     document = session.put(str(path), text)
     whole = types.Range(types.Position(0, 0), types.Position(10_000, 0))
     problems = (*(() if document.is_vibe else document.slips), *session.check(document))
@@ -53,14 +53,14 @@ def ask_everything(session: Session, path: Path, text: str, offset: int) -> None
 @given(programs(most=3), mutations(), st.integers(0, 300))
 def test_mutated_programs(folder: Path, program: Program, edits: list[tuple[str, int, str]], offset: int) -> None:
     text = mutated(print_program(program), edits)
-    ask_everything(Session(), folder / "a.aug", text, min(offset, len(text)))
+    ask_everything(EditorSession(), folder / "a.aug", text, min(offset, len(text)))
 
 
 @HERE
 @given(st.text(max_size=60) | st.text("ab1 \n\"'()[]{},;:|=@<>-+.#`“”\\/*\r", max_size=60), st.integers(0, 60))
 def test_any_text(folder: Path, text: str, offset: int) -> None:
-    ask_everything(Session(), folder / "a.aug", text, min(offset, len(text)))
-    ask_everything(Session(), folder / "schemas" / "draft.vibe.json", text, min(offset, len(text)))
+    ask_everything(EditorSession(), folder / "a.aug", text, min(offset, len(text)))
+    ask_everything(EditorSession(), folder / "schemas" / "draft.vibe.json", text, min(offset, len(text)))
 
 
 @given(st.text("ab\U0001f600é\n\r", max_size=40), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
@@ -73,12 +73,12 @@ def test_places_go_there_and_back(text: str, encoding: str) -> None:
 
 def test_deep_and_long_texts(folder: Path) -> None:
     for text in ("f(" * 1000 + ")" * 1000, "{a:" * 1000, "a" + ".b" * 2000, "when a { " * 300, "x;" * 5_000):
-        ask_everything(Session(), folder / "a.aug", text, len(text) // 2)
+        ask_everything(EditorSession(), folder / "a.aug", text, len(text) // 2)
 
 
 @pytest.mark.parametrize("name", ["round", "a b", "tool", "", "9", "x" * 300])
 def test_a_bad_new_name_is_refused_in_words(folder: Path, name: str) -> None:
-    document = Session().put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
+    document = EditorSession().put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
     refused = navigation.rename(document, 6, name)
     assert isinstance(refused, str) is (name not in {"round", "x" * 300})
 

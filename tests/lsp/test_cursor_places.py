@@ -10,7 +10,7 @@ import pytest
 
 from instrc.lsp import completion, navigation, uses
 from instrc.lsp.hover import hover
-from instrc.lsp.session import Document, Session
+from instrc.lsp.session import EditorSession, TextDocument
 
 
 def obj(**properties: Any) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def opened(tmp_path: Path) -> Any:
         (tmp_path / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
     (tmp_path / "schemas" / "support" / "triage.aug").write_text("input customer;\nDraft(prompt, customer);\n")
 
-    def put(text: str) -> tuple[Document, int, Session]:
-        session = Session()
+    def put(text: str) -> tuple[TextDocument, int, EditorSession]:
+        session = EditorSession()
         document = session.put(str(tmp_path / "a.aug"), text.replace("¦", ""))
         return document, text.index("¦"), session
 

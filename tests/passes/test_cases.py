@@ -10,7 +10,7 @@ from documents import Block, Case, cases_of, outline
 
 from instrc.compiler import compile_source, compile_vibe
 from instrc.ir.artefact import Artefact
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps, loads
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -22,9 +22,9 @@ CASES = [case for path in sorted((HERE / "cases").glob("*.md")) for case in case
 UPDATE = bool(os.environ.get("UPDATE_CASES"))
 
 
-def _options(info: tuple[str, ...]) -> Options:
+def _options(info: tuple[str, ...]) -> CompileOptions:
     words = dict(word.partition("=")[::2] for word in info)
-    return Options(
+    return CompileOptions(
         naming=words.get("naming", "step"),
         hints=words.get("hints") != "no",
         batch=int(words.get("batch", "1")),

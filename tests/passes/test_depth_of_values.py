@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from instrc.compiler import compile_source
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -24,7 +24,7 @@ VIBE = '{ "type": "object", "additionalProperties": true }'
 def test_what_lies_too_deep_is_one_problem(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
     with pytest.raises(CompileError) as raised:
-        compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
+        compile_source(Source("t.aug", text), Registry([tmp_path]), CompileOptions(), Report(), stem="t")
     assert {problem.name for problem in raised.value.problems} == {"too-deep"}
 
 
@@ -33,7 +33,7 @@ def test_blocks_nest_as_deep_as_brackets(opening: str, tmp_path: Path) -> None:
     (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
     closing = "} until round is 2" if opening == "repeat {" else "}"
     text = " ".join(opening.replace("NUMBER", str(number)) for number in range(300)) + " A(prompt) " + closing * 300
-    assert compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
+    assert compile_source(Source("t.aug", text), Registry([tmp_path]), CompileOptions(), Report(), stem="t")
 
 
 def test_lists_in_lists_nest_as_deep_as_blocks(tmp_path: Path) -> None:
@@ -41,4 +41,4 @@ def test_lists_in_lists_nest_as_deep_as_blocks(tmp_path: Path) -> None:
     (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
     openings = [f"each e{number} in {f'e{number - 1}' if number else 'prompt'} {{" for number in range(400)]
     text = " ".join(openings) + " A(e399) " + "}" * 400
-    assert compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
+    assert compile_source(Source("t.aug", text), Registry([tmp_path]), CompileOptions(), Report(), stem="t")

@@ -8,7 +8,7 @@ import pytest
 
 from instrc.compiler import check_source, compile_source
 from instrc.ir.artefact import Artefact
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.passes.bind import bind, calls
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
@@ -36,7 +36,9 @@ def chain(steps: int, *, exported: tuple[int, ...]) -> str:
 
 def made(text: str, folder: Path, report: Report | None = None) -> dict[str, Artefact]:
     report = Report() if report is None else report
-    return {each.name: each for each in compile_source(Source("t.aug", text), Registry([folder]), Options(), report, stem="t")}
+    return {
+        each.name: each for each in compile_source(Source("t.aug", text), Registry([folder]), CompileOptions(), report, stem="t")
+    }
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_documents_that_would_be_too_large_are_refused_before_they_are_made(
 
 def test_a_check_emits_nothing_that_cannot_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(text: str) -> None:
-        check_source(Source("t.aug", text), Registry([folder]), Options(), Report(), stem="t")
+        check_source(Source("t.aug", text), Registry([folder]), CompileOptions(), Report(), stem="t")
 
     check(chain(3, exported=(2,)))
     monkeypatch.setattr("instrc.emit.emit.emit", lambda *_, **__: 1 / 0)

@@ -10,7 +10,7 @@ import pytest
 import instrc
 from instrc.compiler import compile_source
 from instrc.ir.artefact import Artefact
-from instrc.ir.options import Options
+from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps
 from instrc.passes.compose.objects import admits_objects
 from instrc.problems.programs import UnchosenExport
@@ -262,10 +262,10 @@ def test_in_a_sketch_a_name_that_looks_like_a_value_is_no_instruction(name: str,
     registry = Registry([folder])
     text = f"const participants = A(prompt); B(participants, {name})"
     if not taken_for:
-        assert compile_source(Source("t.aug", text), registry, Options(sketch=True), report, stem="t")
+        assert compile_source(Source("t.aug", text), registry, CompileOptions(sketch=True), report, stem="t")
     else:
         with pytest.raises(instrc.CompileError, match="particpants"):
-            compile_source(Source("t.aug", text), registry, Options(sketch=True), report, stem="t")
+            compile_source(Source("t.aug", text), registry, CompileOptions(sketch=True), report, stem="t")
 
 
 @pytest.mark.parametrize("piped", ["A(prompt)", "{ a: A(prompt), b: B(prompt) }"])

@@ -14,7 +14,7 @@ from http_server import Answer, Asked, serving
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activity, ActivityError, Call
+from instrc.runtime.activities import Activity, ActivityCall, ActivityError
 from instrc.runtime.effects import attempt_call
 from instrc.runtime.secrets import MASK, redacted
 from instrc.runtime.served import served
@@ -48,7 +48,7 @@ def made(table: dict[str, Any]) -> Activity:
 
 
 def call(activity: Activity, given: Json = GIVEN) -> Json:
-    return asyncio.run(attempt_call(activity, given, Call("run 1/step2_search", activity.name, 1)))
+    return asyncio.run(attempt_call(activity, given, ActivityCall("run 1/step2_search", activity.name, 1)))
 
 
 def reason(table: dict[str, Any]) -> str:
@@ -199,8 +199,8 @@ def test_a_tool_of_a_server_is_an_activity(command: str) -> None:
         search = served("Search_Activity", {"mcp": command, "tool": "search"}, Path())
         shout = served("shout_Activity", {"mcp": command}, Path())
         asked = [
-            attempt_call(search, {"query": "a", "limit": 2}, Call("r/a", "Search", 1)),
-            attempt_call(shout, {"text": "да"}, Call("r/b", "Shout", 1)),
+            attempt_call(search, {"query": "a", "limit": 2}, ActivityCall("r/a", "Search", 1)),
+            attempt_call(shout, {"text": "да"}, ActivityCall("r/b", "Shout", 1)),
         ]
         return list(await asyncio.gather(*asked))
 

@@ -16,7 +16,7 @@ from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.session import Offer, Session, schema_of
+from instrc.runtime.session import Session, SessionTool, schema_of
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
@@ -87,7 +87,7 @@ def test_each_request_of_a_session_has_a_key_of_its_own_and_says_what_was_wrong_
             seen.append(request)
             return Reply({"nothing": len(seen)})
 
-    talk = Session("s1", Deaf(), (Offer("note", TEXT),))
+    talk = Session("s1", Deaf(), (SessionTool("note", TEXT),))
     assert "no answer that fits" in asyncio.run(talk.say("Hi"))
     assert [(each.key, each.name) for each in seen] == [("s1/turn1", "turn"), ("s1/turn1#2", "turn"), ("s1/turn1#3", "turn")]
     assert [each.command and each.command["rejected"] for each in seen] == [None, {"nothing": 1}, {"nothing": 2}]
@@ -98,7 +98,7 @@ def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
         properties = {"it": {"$ref": "#/$defs/thing"}}
         return {"type": "object", "properties": properties, "required": ["it"], "$defs": {"thing": {"type": kind}}}
 
-    schema = schema_of((Offer("One", tool("string")), Offer("Two", tool("integer"))))
+    schema = schema_of((SessionTool("One", tool("string")), SessionTool("Two", tool("integer"))))
 
     def fits(name: str, value: Any) -> bool:
         return Draft202012Validator(schema).is_valid({"say": None, "use": {"tool": name, "arguments": {"it": value}}})

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from instrc.problems.problem import CompileError
-from instrc.sandbox.observation import Limits, Recorded, Round, ToolCall, ToolResult
+from instrc.sandbox.observation import Recorded, Round, RoundLimits, ToolCall, ToolResult
 from instrc.sandbox.sandbox import Sandbox
 
-LIMITS = Limits(
+LIMITS = RoundLimits(
     seconds=5,
     memory=700 * 1024 * 1024,
     operations=200_000_000,
@@ -150,13 +150,13 @@ def test_a_violation_is_an_observation_and_the_run_goes_on(sandbox: Sandbox, cod
 
 def test_two_thousand_threads_are_an_observation() -> None:
     code = "import threading, time\nfor i in range(2000):\n    threading.Thread(target=time.sleep, args=(60,)).start()"
-    with Sandbox([], Limits(memory=700 * 1024 * 1024, imports=("threading", "time"))) as sandbox:
+    with Sandbox([], RoundLimits(memory=700 * 1024 * 1024, imports=("threading", "time"))) as sandbox:
         assert sandbox.run_with(code, {}).kind in {"error", "memory", "ended"}
         assert sandbox.run_with("1 + 1", {}).value == 2
 
 
 def test_what_is_printed_has_a_limit_in_a_round_that_time_has_ended_too() -> None:
-    with Sandbox([], Limits(seconds=1, output=5000, operations=10**9)) as sandbox:
+    with Sandbox([], RoundLimits(seconds=1, output=5000, operations=10**9)) as sandbox:
         found = sandbox.run_with("while True:\n    print('x' * 100)", {})
         assert found.kind == "time"
         assert len(found.logs) < 5200
@@ -182,7 +182,7 @@ def test_a_file_in_its_own_folder_may_be_written(sandbox: Sandbox) -> None:
 
 
 def test_operations_are_counted() -> None:
-    with Sandbox([], Limits(operations=1000)) as sandbox:
+    with Sandbox([], RoundLimits(operations=1000)) as sandbox:
         found = sandbox.run_with("for i in range(10000):\n    x = i", {})
         assert found.kind == "operations"
         assert "operations" in str(found.message)
@@ -200,7 +200,7 @@ def test_after_its_end_the_process_is_made_again_with_recorded_results() -> None
 
 
 def test_a_round_that_the_count_of_operations_has_ended_is_run_again_like_others() -> None:
-    with Sandbox([], Limits(operations=1000, imports=("os",))) as sandbox:
+    with Sandbox([], RoundLimits(operations=1000, imports=("os",))) as sandbox:
         sandbox.run_with("a = 1\nfor i in range(10000):\n    a = i", {})
         known = sandbox.run_with("a", {}).value
         assert sandbox.run_with("import os\nos._exit(1)", {}).kind == "ended"
@@ -208,7 +208,7 @@ def test_a_round_that_the_count_of_operations_has_ended_is_run_again_like_others
 
 
 def test_a_round_that_a_limit_has_ended_leaves_nothing_behind() -> None:
-    with Sandbox([], Limits(seconds=1)) as sandbox:
+    with Sandbox([], RoundLimits(seconds=1)) as sandbox:
         sandbox.run_with("a = 1", {})
         assert sandbox.run_with("a = 2\nwhile True:\n    pass", {}).kind == "time"
         assert sandbox.run_with("a", {}).value == 1
@@ -246,7 +246,7 @@ def test_an_error_of_a_tool_has_its_own_class() -> None:
 
 
 def test_a_module_that_is_not_installed_is_a_problem_of_ours() -> None:
-    with Sandbox([], Limits(imports=("no_such_module",))) as sandbox, pytest.raises(CompileError) as caught:
+    with Sandbox([], RoundLimits(imports=("no_such_module",))) as sandbox, pytest.raises(CompileError) as caught:
         sandbox.run_with("1", {})
     [problem] = caught.value.problems
     assert problem.name == "sandbox-not-started"

@@ -12,7 +12,7 @@ from instrc.jsonvalue import equal
 from instrc.schema.laws import (
     NO_LAW,
     UNSATISFIABLE,
-    Keys,
+    EqualityKeys,
     description,
     has_type,
     is_number,
@@ -271,7 +271,7 @@ def test_values_are_told_apart_as_json_tells_them() -> None:
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    key_of = Keys()
+    key_of = EqualityKeys()
     assert key_of(deep) == key_of([*deep])
     assert key_of(deep) != key_of([deep])
 
@@ -283,7 +283,7 @@ def test_keys_and_comparisons_of_shared_parts_are_found_at_once() -> None:
             value = {"left": value, "right": value}
         return value
 
-    key_of = Keys()
+    key_of = EqualityKeys()
     one, other = doubled(), doubled()
     assert key_of(one) == key_of(other)
     assert equal(one, other)

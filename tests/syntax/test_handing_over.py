@@ -43,7 +43,7 @@ def test_both_ways_read_the_same_statements_and_name_no_mistake_less(lines: list
         text = text[:place] + slip + text[place:]
     statements, comments, told = read(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recovery.Machine, "_hand_over", lambda _machine, _token: False)
+        patch.setattr(recovery.RecoveringAutomaton, "_hand_over", lambda _machine, _token: False)
         slow_statements, slow_comments, slow_told = read(text)
     assert statements == slow_statements
     assert comments == slow_comments

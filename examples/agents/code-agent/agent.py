@@ -16,7 +16,7 @@ from typing import Any
 
 import instrc
 from instrc.runtime.activities import current_call
-from instrc.sandbox.observation import Limits, Recorded, Round, ToolCall, ToolResult
+from instrc.sandbox.observation import Recorded, Round, RoundLimits, ToolCall, ToolResult
 from instrc.sandbox.rounds import CodeRuns
 
 HERE = Path(__file__).parent
@@ -120,7 +120,7 @@ def arguments_of(tool: str) -> dict[str, Any]:
     }
 
 
-def code_runs(limits: Limits | None = None) -> CodeRuns:
+def code_runs(limits: RoundLimits | None = None) -> CodeRuns:
     """Return what runs code, with its tools."""
     return CodeRuns({name: arguments_of(name) for name in TOOLS}, limits)
 

@@ -18,7 +18,7 @@ from instrc.lifting.replies.library_streams import messages_of, states_joined
 from instrc.lifting.replies.parts import are_parts, is_part, part
 from instrc.lifting.replies.provider_objects import json_of
 from instrc.lifting.replies.reasoning import strip_reasoning
-from instrc.lifting.replies.reply import RawCall, Reply, join_replies
+from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
 from instrc.lifting.replies.responses import (
     candidate_of,
     choice_of,
@@ -46,8 +46,8 @@ class Ownership(NamedTuple):
 class Readings(NamedTuple):
     """The ways in which an answer can be read."""
 
-    first: Reply
-    other: Reply | None = None
+    first: RawReply
+    other: RawReply | None = None
     """Another reading: as bare arguments, or as an envelope."""
     equal: bool = False
     """Whether the other is as likely as the first; else it counts only where the first does not hold."""
@@ -67,7 +67,7 @@ def readings(answer: object, owns: Keys, names: frozenset[str]) -> Readings:
 def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
     said, unended = strip_reasoning(text.removeprefix("\ufeff"))
     if not said.strip():
-        return Readings(Reply(cut=unended))  # arguments may be empty, an answer may not
+        return Readings(RawReply(cut=unended))  # arguments may be empty, an answer may not
     call = raw_call(None, text)
     for _ in range(TEXTS_IN_TEXTS):  # a value that was written as JSON twice
         held = call.arguments if call.unreadable is None else None
@@ -79,12 +79,12 @@ def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
         return _of_value(call.arguments, owns, names, call)
     if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
         return _of_value([*pieces], owns, names)
-    return Readings(Reply((call,), cut=unended or call.partial))
+    return Readings(RawReply((call,), cut=unended or call.partial))
 
 
 def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | None = None) -> Readings:
     """Return what a value holds; `text` is how it was read, if it came as one."""
-    bare = Reply((RawCall(None, answer) if text is None else text,))
+    bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
         found = _of_list(answer, names)
         return Readings(bare) if found is None else Readings(replace(found, envelope=True), bare)
@@ -107,7 +107,7 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | N
     return Readings(found, bare if ours.any else None)
 
 
-def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
+def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
     """Return what a list holds: parts, a stream, choices, calls by name, one response; `None` if it is a value itself."""
     lines = [item for item in answer if isinstance(item, str)]
     if lines and len(lines) == len(answer):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.parts import content
-from instrc.lifting.replies.reply import Reply, first, stop_reply
+from instrc.lifting.replies.reply import RawReply, first, stop_reply
 from instrc.schema.members import listing, mapping
 
 
@@ -42,7 +42,7 @@ _OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_rea
 """Members of such an object, where there is nothing else in it."""
 
 
-def completion(answer: JsonObject) -> Reply | None:
+def completion(answer: JsonObject) -> RawReply | None:
     """Return what an object with a text holds; `None` if it is none."""
     for key in _ONE_OF_MANY:
         first = next(iter(listing(answer.get(key))), None)
@@ -55,7 +55,7 @@ def completion(answer: JsonObject) -> Reply | None:
     return _of_shape(answer, several=False)
 
 
-def _of_shape(answer: JsonObject, *, several: bool) -> Reply | None:
+def _of_shape(answer: JsonObject, *, several: bool) -> RawReply | None:
     if several and answer.keys() <= _OF_ONE:
         text = first(answer, "text", "content", "completion")
         return stop_reply(first(answer, "stop_reason", "finish_reason")) | content(text) if isinstance(text, str) else None

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.parts import content, message, part
-from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
+from instrc.lifting.replies.reply import RawCall, RawReply, first, join_replies, stop_reply
 
 
-def _langchain(answer: JsonObject) -> Reply | None:
+def _langchain(answer: JsonObject) -> RawReply | None:
     """Read an `AIMessage` of LangChain, as its model, as it is serialised or stored, or beside what was parsed of it."""
     if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
         answer = raw  # `with_structured_output(…, include_raw=True)`
@@ -25,28 +25,28 @@ def _langchain(answer: JsonObject) -> Reply | None:
         answer = {**answer, "tool_calls": beside.get("tool_calls"), "function_call": beside.get("function_call")}
     found = message(answer)
     if found.refusal is None and isinstance(beside, dict) and isinstance(refusal := beside.get("refusal"), str) and refusal:
-        found |= Reply(refusal=refusal)
+        found |= RawReply(refusal=refusal)
     unread = answer.get("invalid_tool_calls")
     for call in unread if isinstance(unread, list) else ():
         if isinstance(call, dict):
             known = raw_call(call.get("name"), call.get("args"), call.get("id"))
             if known.unreadable is None and not isinstance(known.arguments, dict):
                 known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is no JSON"))
-            found |= Reply((known,))
+            found |= RawReply((known,))
     about = answer.get("response_metadata")
     if isinstance(about, dict):
         found |= join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
     return found
 
 
-def _pydantic_ai(answer: JsonObject) -> Reply | None:
+def _pydantic_ai(answer: JsonObject) -> RawReply | None:
     """Read a `ModelResponse` of pydantic-ai."""
     if answer.get("kind") != "response" or not isinstance(parts := answer.get("parts"), list):
         return None
     return content(parts) | stop_reply(answer.get("finish_reason"))
 
 
-def _llama_index(answer: JsonObject) -> Reply | None:
+def _llama_index(answer: JsonObject) -> RawReply | None:
     """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
     said = answer.get("message", answer)
     if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
@@ -58,35 +58,35 @@ def _llama_index(answer: JsonObject) -> Reply | None:
     return found | _end_of_raw(answer.get("raw"))
 
 
-def _llama_index_completion(answer: dict[str, Json]) -> Reply | None:
+def _llama_index_completion(answer: dict[str, Json]) -> RawReply | None:
     """Read a `CompletionResponse` of LlamaIndex."""
     text = answer.get("text")
     whole = {"additional_kwargs", "raw", "delta"} <= answer.keys() or answer.keys() == {"text", "additional_kwargs"}
     if not isinstance(text, str) or not whole:
         return None
-    return Reply(texts=(text,)) | _end_of_raw(answer.get("raw"))
+    return RawReply(texts=(text,)) | _end_of_raw(answer.get("raw"))
 
 
-def _end_of_raw(raw: Json) -> Reply:
+def _end_of_raw(raw: Json) -> RawReply:
     """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
     if not isinstance(raw, dict):
-        return Reply()
+        return RawReply()
     choices = raw.get("choices")
     holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
     said = holder.get("message")
     refusal = said.get("refusal") if isinstance(said, dict) else None
     end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
-    return Reply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
+    return RawReply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
 
 
-def _agent_action(answer: JsonObject) -> Reply | None:
+def _agent_action(answer: JsonObject) -> RawReply | None:
     """Read an `AgentAction` of LangChain."""
     if not isinstance(answer.get("tool"), str) or "tool_input" not in answer:
         return None
-    return Reply((raw_call(answer["tool"], answer["tool_input"]),))
+    return RawReply((raw_call(answer["tool"], answer["tool_input"]),))
 
 
-def _haystack(answer: JsonObject) -> Reply | None:
+def _haystack(answer: JsonObject) -> RawReply | None:
     """Read a `ChatMessage` of Haystack, as an object or as it is stored."""
     parts, about = answer.get("_content", answer.get("content")), answer.get("_meta", answer.get("meta"))
     if first(answer, "_role", "role") != "assistant" or not isinstance(parts, list) or not isinstance(about, dict):
@@ -94,14 +94,14 @@ def _haystack(answer: JsonObject) -> Reply | None:
     return content(parts) | stop_reply(about.get("finish_reason"))
 
 
-def _autogen(answer: JsonObject) -> Reply | None:
+def _autogen(answer: JsonObject) -> RawReply | None:
     """Read a `CreateResult` or an `AssistantMessage` of AutoGen."""
     if not {"content", "finish_reason", "cached"} <= answer.keys() and answer.get("type") != "AssistantMessage":
         return None
     return stop_reply(answer.get("finish_reason")) | content(answer.get("content"))
 
 
-def _bedrock(answer: JsonObject) -> Reply | None:
+def _bedrock(answer: JsonObject) -> RawReply | None:
     """Read an answer of Bedrock Converse."""
     output = answer.get("output")
     if not isinstance(output, dict) or not isinstance(said := output.get("message"), dict):
@@ -109,19 +109,19 @@ def _bedrock(answer: JsonObject) -> Reply | None:
     return stop_reply(answer.get("stopReason")) | message(said)
 
 
-def _assistants(answer: JsonObject) -> Reply | None:
+def _assistants(answer: JsonObject) -> RawReply | None:
     """Read a run of OpenAI's Assistants: the calls it waits for, or why it ended."""
     action = answer.get("required_action", answer if "submit_tool_outputs" in answer else None)
     if answer.get("object") == "thread.run" and not isinstance(action, dict):
         error, details = answer.get("last_error"), answer.get("incomplete_details")
         failure = str(error.get("message") or error.get("code") or "error") if isinstance(error, dict) else None
         end = stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
-        return Reply(failure=failure) | end
+        return RawReply(failure=failure) | end
     outputs = action.get("submit_tool_outputs") if isinstance(action, dict) else None
     return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
 
 
-def _live(answer: JsonObject) -> Reply | None:
+def _live(answer: JsonObject) -> RawReply | None:
     """Read a message of Gemini's Live API: calls, or what the model says."""
     calls = first(answer, "toolCall", "tool_call")
     if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
@@ -132,11 +132,11 @@ def _live(answer: JsonObject) -> Reply | None:
     return message(first(said, "modelTurn", "model_turn"))
 
 
-def _event(answer: JsonObject) -> Reply | None:
+def _event(answer: JsonObject) -> RawReply | None:
     """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
     match answer.get("type"):
         case "response.function_call_arguments.done":
-            return Reply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
+            return RawReply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
         case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
             return part(item) if isinstance(item := answer.get("item"), dict) else None
         case _:
@@ -148,7 +148,7 @@ def is_ended(answer: Json) -> bool:
     return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
 
 
-READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
+READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _langchain,
     _pydantic_ai,
     _llama_index,

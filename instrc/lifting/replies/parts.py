@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.reply import Reply, first, join_replies
+from instrc.lifting.replies.reply import RawReply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
 _CALLS = frozenset({"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call"})
@@ -78,13 +78,13 @@ def _asks(item: JsonObject) -> bool:
     return is_part(item) and bool(part(item).calls)
 
 
-def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
+def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
     kind = kind_of_part(item)
     held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
     inner = item.get("function")
     if held is not None and held.get("type") == _OF_PROVIDER:
-        return Reply()
+        return RawReply()
     if held is not None:
         return _call(held, first(held, *_IDS), wanted=calls)
     if isinstance(inner, dict):
@@ -92,44 +92,44 @@ def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
     if kind in _CALLS:
         return _call(item, first(item, *_IDS), wanted=calls)
     if kind == "refusal":
-        return Reply(refusal=str(item.get("refusal") or ""))
+        return RawReply(refusal=str(item.get("refusal") or ""))
     if kind in _MESSAGES:
         return content(item.get("content"), calls=calls)
     if kind in _THINKING or item.get("thought") is True:
-        return Reply()
+        return RawReply()
     text = first(item, "text", "content") if kind is not None else item.get("text")
     if isinstance(text, str) and (kind is None or kind in _TEXTS):
-        return Reply(texts=(text,))
+        return RawReply(texts=(text,))
     if kind in (None, "function") and any(key in item for key in _NAMES) and any(key in item for key in _ARGUMENTS):
         return _call(item, first(item, *_IDS), wanted=calls)
-    return Reply()
+    return RawReply()
 
 
-def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> Reply:
+def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> RawReply:
     if not wanted:
-        return Reply()
-    return Reply(calls=(raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id),))
+        return RawReply()
+    return RawReply(calls=(raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id),))
 
 
-def content(parts: Json, *, calls: bool = True) -> Reply:
+def content(parts: Json, *, calls: bool = True) -> RawReply:
     """Return what the content of a message holds: a text, or parts."""
     if isinstance(parts, str):
-        return Reply(texts=(parts,)) if parts.strip() else Reply()
+        return RawReply(texts=(parts,)) if parts.strip() else RawReply()
     if isinstance(parts, dict):  # one part, as in what MCP samples
         return part(parts, calls=calls)
     if not isinstance(parts, list):
-        return Reply()
+        return RawReply()
     whole: list[JsonObject]  # LangChain lets texts stand bare in a list
     whole = [item if isinstance(item, dict) else {"text": item} for item in parts]
     return join_replies(part(item, calls=calls) for item in whole)
 
 
-def message(said: Json) -> Reply:
+def message(said: Json) -> RawReply:
     """Return what a message holds: calls, parts, text, refusal."""
     if not isinstance(said, dict):
-        return Reply()
+        return RawReply()
     refusal = said.get("refusal")
-    found = Reply(refusal=refusal) if isinstance(refusal, str) and refusal else Reply()
+    found = RawReply(refusal=refusal) if isinstance(refusal, str) and refusal else RawReply()
     listed = first(said, "tool_calls", "toolCalls")
     found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):

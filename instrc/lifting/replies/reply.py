@@ -47,7 +47,7 @@ class RawCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RawReply:
     """What an answer holds."""
 
     calls: tuple[RawCall, ...] = ()
@@ -60,9 +60,9 @@ class Reply:
     envelope: bool = False
     """Whether any provider's envelope was recognised."""
 
-    def __or__(self, other: Reply) -> Reply:
+    def __or__(self, other: RawReply) -> RawReply:
         """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
-        return Reply(
+        return RawReply(
             self.calls + other.calls,
             self.texts + other.texts,
             self.refusal if self.refusal is not None else other.refusal,
@@ -73,15 +73,15 @@ class Reply:
         )
 
 
-def join_replies(replies: Iterable[Reply]) -> Reply:
+def join_replies(replies: Iterable[RawReply]) -> RawReply:
     """Return what several replies hold together."""
-    whole = Reply()
+    whole = RawReply()
     for reply in replies:
         whole |= reply
     return whole
 
 
-def stop_reply(reason: Json) -> Reply:
+def stop_reply(reason: Json) -> RawReply:
     """Return what the reason says for which a model stopped.
 
     The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
@@ -89,10 +89,10 @@ def stop_reply(reason: Json) -> Reply:
     a model that stopped of itself, or to call a tool, says nothing here.
     """
     if not isinstance(reason, str):
-        return Reply()
+        return RawReply()
     reason = reason.rsplit(".", 1)[-1]  # `FinishReason.SAFETY`, as some libraries print it
     word = reason.casefold().replace("-", "_")
-    return Reply(
+    return RawReply(
         cut=word in _CUT,
         refusal=reason if word in _REFUSED else None,
         malformed=reason if word in _MALFORMED else None,

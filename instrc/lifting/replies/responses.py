@@ -12,7 +12,7 @@ from instrc.lifting.replies.arguments import raw_call, text_of
 from instrc.lifting.replies.completions import completion
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part
-from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
+from instrc.lifting.replies.reply import RawCall, RawReply, first, join_replies, stop_reply
 from instrc.lifting.replies.wrappers import unwrapped
 
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
@@ -20,31 +20,31 @@ _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type
 """Members of what an MCP server returns for a call."""
 
 
-def response(answer: JsonObject) -> Reply | None:
+def response(answer: JsonObject) -> RawReply | None:
     """Return what a whole response, or its message, holds; `None` if it is neither."""
     answer = unwrapped(answer)
     return next((found for reader in _READERS if (found := reader(answer)) is not None), None)
 
 
-def _error(answer: JsonObject) -> Reply | None:
+def _error(answer: JsonObject) -> RawReply | None:
     """Read what is sent instead of an answer.
 
     Below `error` by most, as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
     """
     error = answer.get("error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
-        return Reply(failure=error)
+        return RawReply(failure=error)
     if isinstance(error, dict) and not answer.keys() & {"choices", "candidates"}:
         output = answer.get("output")
         beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
         said = error.get("message")
-        return Reply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
+        return RawReply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
-        return Reply(failure=str(answer.get("message") or "error"))
+        return RawReply(failure=str(answer.get("message") or "error"))
     if isinstance(answer.get("message"), str) and answer.keys() & {"__type"}:  # AWS
-        return Reply(failure=str(answer["message"]))
+        return RawReply(failure=str(answer["message"]))
     if answer.keys() == {"detail"}:
-        return Reply(failure=text_of(answer["detail"]) or "error")
+        return RawReply(failure=text_of(answer["detail"]) or "error")
     return None
 
 
@@ -58,7 +58,7 @@ def is_choice(item: Json) -> bool:
     return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
 
 
-def _choices(answer: JsonObject) -> Reply | None:
+def _choices(answer: JsonObject) -> RawReply | None:
     """Read Chat Completions, of OpenAI and of all who speak as it does."""
     choices = answer.get("choices")
     if not isinstance(choices, list):
@@ -66,34 +66,34 @@ def _choices(answer: JsonObject) -> Reply | None:
     found = [choice for choice in choices if isinstance(choice, dict)]
     if len(found) < len(choices) or (found and "delta" in found[0] and "message" not in found[0]):
         return None  # a piece of a stream is joined first
-    return choice_of(found[0]) if found else Reply()
+    return choice_of(found[0]) if found else RawReply()
 
 
-def _choice(answer: JsonObject) -> Reply | None:
+def _choice(answer: JsonObject) -> RawReply | None:
     """Read one choice of Chat Completions alone."""
     return choice_of(answer) if is_choice(answer) else None
 
 
-def choice_of(choice: JsonObject) -> Reply:
+def choice_of(choice: JsonObject) -> RawReply:
     """Return what one choice holds."""
     found = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
         return found | message(said)
     text = choice.get("text")  # plain completions
-    return found | Reply(texts=(text,)) if isinstance(text, str) else found
+    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
 
 
-def _candidates(answer: JsonObject) -> Reply | None:
+def _candidates(answer: JsonObject) -> RawReply | None:
     """Read Gemini's answers, and its word that there is none."""
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
         return None
-    found = Reply()
+    found = RawReply()
     for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
         if isinstance(candidate, dict):
             found |= candidate_of(candidate)
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
-        found |= Reply(refusal=str(reason).rsplit(".", 1)[-1])
+        found |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
     return found
 
 
@@ -102,21 +102,21 @@ def is_candidate(item: Json) -> bool:
     return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
 
 
-def candidate_of(candidate: JsonObject) -> Reply:
+def candidate_of(candidate: JsonObject) -> RawReply:
     """Return what one candidate holds."""
     why = first(candidate, "finishMessage", "finish_message")
     end = stop_reply(first(candidate, "finishReason", "finish_reason"))
     if end.malformed and isinstance(why, str):
-        end = Reply(malformed=f"{end.malformed}: {why}")
+        end = RawReply(malformed=f"{end.malformed}: {why}")
     return end | message(candidate.get("content") or {})
 
 
-def _candidate(answer: JsonObject) -> Reply | None:
+def _candidate(answer: JsonObject) -> RawReply | None:
     """Read one candidate of Gemini alone."""
     return candidate_of(answer) if is_candidate(answer) else None
 
 
-def _output(answer: JsonObject) -> Reply | None:
+def _output(answer: JsonObject) -> RawReply | None:
     """Read OpenAI's Responses, and the conversations of Mistral and interactions of Gemini, which say `outputs`."""
     output = answer.get("output", answer.get("outputs"))
     if not isinstance(output, list):
@@ -128,23 +128,23 @@ def _output(answer: JsonObject) -> Reply | None:
     found = join_replies(part(item) for item in output if isinstance(item, dict))
     details = first(answer, "incomplete_details", "status_details")
     found |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
-    return found | Reply(cut=answer.get("status") == "incomplete" and found.refusal is None)
+    return found | RawReply(cut=answer.get("status") == "incomplete" and found.refusal is None)
 
 
-def _elicited(answer: JsonObject) -> Reply | None:
+def _elicited(answer: JsonObject) -> RawReply | None:
     """Read what a user answers where a server of MCP asks."""
     action = answer.get("action")
     if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
         return None
     if action == "accept" and isinstance(answer.get("content"), dict):
-        return Reply((RawCall(None, answer["content"]),))
-    return Reply(refusal=action) if action in {"decline", "cancel"} else None
+        return RawReply((RawCall(None, answer["content"]),))
+    return RawReply(refusal=action) if action in {"decline", "cancel"} else None
 
 
-def _mcp(answer: JsonObject) -> Reply | None:
+def _mcp(answer: JsonObject) -> RawReply | None:
     """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
     if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
-        return Reply((raw_call(params.get("name"), params.get("arguments"), answer.get("id")),))
+        return RawReply((raw_call(params.get("name"), params.get("arguments"), answer.get("id")),))
     result = answer.get("result") if "jsonrpc" in answer else answer
     if not isinstance(result, dict) or not (
         (result.keys() & _OF_A_RESULT and result.keys() <= _RESULT)
@@ -154,13 +154,13 @@ def _mcp(answer: JsonObject) -> Reply | None:
         return None
     structured = result.get("structuredContent", result.get("structured_content"))
     if result.get("isError", result.get("is_error")) is True:
-        return Reply(failure="\n".join(content(result.get("content")).texts) or "isError")
+        return RawReply(failure="\n".join(content(result.get("content")).texts) or "isError")
     if structured is not None or "structuredContent" in result:
-        return Reply((RawCall(None, structured),))
+        return RawReply((RawCall(None, structured),))
     return content(result.get("content"))
 
 
-def _ollama(answer: JsonObject) -> Reply | None:
+def _ollama(answer: JsonObject) -> RawReply | None:
     """Read `/api/chat` and `/api/generate`."""
     end = stop_reply(answer.get("done_reason"))
     if isinstance(said := answer.get("message"), dict) and ("role" in said or "tool_calls" in said):
@@ -170,7 +170,7 @@ def _ollama(answer: JsonObject) -> Reply | None:
     return None
 
 
-def _messages(answer: JsonObject) -> Reply | None:
+def _messages(answer: JsonObject) -> RawReply | None:
     """Read several messages in a list, as GigaChat's second contract and the states of agents have them."""
     listed = answer.get("messages")
     said = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -192,7 +192,7 @@ def is_message(item: Json) -> bool:
 _SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
 
 
-def last_words(messages: list[JsonObject]) -> Reply:
+def last_words(messages: list[JsonObject]) -> RawReply:
     """Return what the model says at the end of a conversation; what it said before was answered already."""
     last: list[JsonObject] = []
     for item in messages:
@@ -201,7 +201,7 @@ def last_words(messages: list[JsonObject]) -> Reply:
     return join_replies(stop_reply(item.get("finish_reason")) | (response(item) or message(item)) for item in last)
 
 
-def _message(answer: JsonObject) -> Reply | None:
+def _message(answer: JsonObject) -> RawReply | None:
     """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
     if (
         isinstance(first(answer, "tool_calls", "toolCalls"), list)
@@ -215,7 +215,7 @@ def _message(answer: JsonObject) -> Reply | None:
     return None
 
 
-_READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
+_READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _error,
     _choices,
     _choice,

@@ -17,7 +17,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
 from instrc.limits.payloads import DESCRIBED_SCHEMA
-from instrc.lowering.context import Context
+from instrc.lowering.context import RewriteContext
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
@@ -30,7 +30,7 @@ def anything(dialect: Dialect, node: Json) -> Variant:
     return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
 
 
-def anything_variant(context: Context, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
+def anything_variant(context: RewriteContext, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
     """Return the variant of a value whose schema cannot be said; each of its constraints is a loss."""
     progress = progress.lose_all(node, f"{reason}; it is checked when the answer is lifted")
     variant = anything(context.dialect, node)

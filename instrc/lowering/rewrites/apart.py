@@ -16,7 +16,7 @@ from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import COMPARED_PAIRS
-from instrc.lowering.definitions import Definitions, name_of, shared_copy, tagged_later
+from instrc.lowering.definitions import PayloadDefinitions, name_of, shared_copy, tagged_later
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.first_keys import led_apart
@@ -44,7 +44,7 @@ def untangled(variants: Sequence[Variant], dialect: Dialect, progress: Progress)
     return found, progress.with_definitions(definitions)
 
 
-def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[Variant]:
+def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[Variant]:
     """Put the lists that could be mistaken for others into objects of their own."""
     found = list(variants)
     lists = [number for number, variant in enumerate(variants) if variant.kind == "array"]
@@ -72,8 +72,8 @@ def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
 
 
 def _tagged(
-    variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: Definitions
-) -> tuple[list[Variant], Definitions]:
+    variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
+) -> tuple[list[Variant], PayloadDefinitions]:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
     found = list(variants)
     if not chosen:
@@ -94,7 +94,7 @@ def _tagged(
     return found, definitions
 
 
-def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Definitions) -> dict[int, str]:
+def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
     """Return a label for each of the chosen objects: one that a copy of its definition has already, where there is one.
 
     Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
@@ -110,7 +110,7 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Defini
     return {number: labels[number] for number, _ in chosen}
 
 
-def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[int]:
+def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
     """Return the variants of which an answer could be taken for another one that means something else."""
     found: set[int] = set()
     seen: dict[int, JsonObject] = {}

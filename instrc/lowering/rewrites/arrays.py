@@ -17,7 +17,7 @@ from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import TUPLE_PLACES
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
@@ -29,7 +29,7 @@ _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
 def arrays(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of an array; `None` if there is none that long."""
     counted = not _COUNTING.isdisjoint(node)
@@ -56,7 +56,7 @@ def _most(node: JsonObject) -> int | float:
     return inf if most is None else most
 
 
-def _written(node: JsonObject, reason: str, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
+def _written(node: JsonObject, reason: str, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
     """Write an array as JSON text."""
     typed: JsonObject = {**node, "type": "array"}
     return anything.anything_variant(context, typed, reason, progress.derive(typed, node))
@@ -110,7 +110,7 @@ def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Pro
 
 
 def _list(
-    node: JsonObject, rest: Json, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Say an array of one kind of items."""
     items: JsonObject | None = None
@@ -130,7 +130,7 @@ def _list(
 
 
 def _keep_tuple(
-    node: JsonObject, rest: Json, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, rest: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
@@ -165,7 +165,7 @@ def _keep_tuple(
 
 
 def _tuple(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
@@ -206,7 +206,7 @@ def _as_object(
     names: Sequence[str],
     properties: JsonObject,
     required: Sequence[str],
-    context: Context,
+    context: RewriteContext,
     progress: Progress,
     list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:

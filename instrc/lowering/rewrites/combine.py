@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from instrc.ir.codec import Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.rewrites import unions
@@ -27,7 +27,9 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
-def fit(node: Json, context: Context, progress: Progress, list_variants: ListVariants, extra: Sequence[Variant] = ()) -> Rebuilt:
+def fit(
+    node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants, extra: Sequence[Variant] = ()
+) -> Rebuilt:
     """Return the schema in the target's words for a schema, with `extra` variants beside its own."""
     if not extra and (kind := bare_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
@@ -35,7 +37,9 @@ def fit(node: Json, context: Context, progress: Progress, list_variants: ListVar
     return combine(node, [*found, *extra] if extra else found, context, progress)
 
 
-def combine(node: Json, variants: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Rebuilt:
+def combine(
+    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
+) -> Rebuilt:
     """Return one schema for several variants, described by what its node and the notes say of it."""
     if (alone := unions.alone(variants, context.dialect)) is not None:
         variant = variants[0]
@@ -52,7 +56,7 @@ class CombinedVariants(NamedTuple):
 
 
 def combine_variants(
-    node: Json, variants: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()
+    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
 ) -> CombinedVariants:
     """Return one schema for several variants, and what became of them."""
     variants, progress = unions.merge_variants(context, variants, progress)

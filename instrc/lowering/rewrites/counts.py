@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import JsonObject, as_array
-from instrc.lowering.context import Context
+from instrc.lowering.context import RewriteContext
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
     progress: Progress
 
 
-def counted(node: JsonObject, body: JsonObject, context: Context, progress: Progress, *, more: bool) -> Counted:
+def counted(node: JsonObject, body: JsonObject, context: RewriteContext, progress: Progress, *, more: bool) -> Counted:
     """Say how many properties there may be, where the number says more than the shape does."""
     if _COUNTING.isdisjoint(node):
         return Counted(body, (), progress)

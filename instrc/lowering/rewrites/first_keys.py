@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, freeze
-from instrc.lowering.definitions import Definitions
+from instrc.lowering.definitions import PayloadDefinitions
 from instrc.lowering.progress import Progress
 from instrc.lowering.tags import leading
 from instrc.lowering.variants import Variant, listed_values
@@ -44,7 +44,7 @@ def led_apart(variants: Sequence[Variant], progress: Progress) -> Led:
     return Led(found, [number for group in _alike(found, objects) for number in group], progress)
 
 
-def _copied(variant: Variant, definitions: Definitions) -> Variant:
+def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
     """Return an object that is referred to as it is written out."""
     body = definitions.bodies.get(variant.codec.name) if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else None
     if body is None or body.get("type") != "object" or not isinstance(variant.codec, RefCodec):

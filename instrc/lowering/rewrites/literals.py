@@ -16,7 +16,7 @@ from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts, freeze, kind_of
-from instrc.lowering.context import Context
+from instrc.lowering.context import RewriteContext
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.variants import Variant, listed_values, null_variant, values_of
@@ -36,7 +36,7 @@ class _Listed(Struct, frozen=True, gc=False):
     """Those that it holds as JSON text only."""
 
 
-def literals(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of a schema that lists its values, one for each JSON type among them."""
     dialect = context.dialect
     listed = _grouped(_values(node), dialect)

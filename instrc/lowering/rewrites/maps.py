@@ -18,7 +18,7 @@ from instrc.ir.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.combine import combine_variants, fit
@@ -61,7 +61,7 @@ class KeywordMap(NamedTuple):
 
 
 def maps(
-    node: JsonObject, others: Undeclared, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Write an object that declares no property."""
     if context.dialect.maps == "keep":
@@ -99,7 +99,7 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
 def keep_map(
     node: JsonObject,
     others: Undeclared,
-    context: Context,
+    context: RewriteContext,
     progress: Progress,
     list_variants: ListVariants,
     *,
@@ -165,7 +165,7 @@ def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
 
 
 def pairs(
-    node: JsonObject, others: Undeclared, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     patterns, rest = others.patterns, others.given
@@ -191,7 +191,9 @@ def pairs(
     return _list_of(entries, context, progress)
 
 
-def _list_of(entries: Sequence[tuple[str | None, Variant]], context: Context, progress: Progress) -> tuple[Variant, Progress]:
+def _list_of(
+    entries: Sequence[tuple[str | None, Variant]], context: RewriteContext, progress: Progress
+) -> tuple[Variant, Progress]:
     """Return the list of entries, of which each is one of several kinds."""
     keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
     distinct: dict[str, Variant] = {}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything, maps
@@ -41,7 +41,7 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 
 
 def objects(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of an object; `None` if there is no such object."""
     dialect = context.dialect
@@ -88,7 +88,7 @@ def _most(node: JsonObject) -> float:
     return float("inf") if most is None else most
 
 
-def _no_arguments(node: JsonObject, context: Context) -> bool:
+def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
     """Say whether an object is the root of a tool and says nothing of properties."""
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
@@ -120,7 +120,7 @@ def _closed(
     names: Mapping[str, Json],
     properties: Sequence[Property],
     others: Undeclared,
-    context: Context,
+    context: RewriteContext,
     progress: Progress,
     list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
@@ -159,7 +159,7 @@ def _list_of_more(
     names: Mapping[str, Json],
     properties: Sequence[Property],
     others: Undeclared,
-    context: Context,
+    context: RewriteContext,
     progress: Progress,
     list_variants: ListVariants,
 ) -> tuple[_More | None, Progress]:
@@ -184,7 +184,7 @@ def _whole(
     properties: Sequence[Property],
     keyword_map: maps.KeywordMap | None,
     more: _More | None,
-    context: Context,
+    context: RewriteContext,
     progress: Progress,
 ) -> tuple[Variant, Progress]:
     """Return the finished object."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_text
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
@@ -58,7 +58,7 @@ def holds_plan(schema: Json) -> bool:
 
 
 def uniform(
-    node: JsonObject, branches: Sequence[JsonObject], context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, branches: Sequence[JsonObject], context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a plan in its uniform spelling."""
     progress = progress.lose(node, "items", reason=_REASON, parts=False)

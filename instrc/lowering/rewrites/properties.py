@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsonvalue import Json, JsonObject, as_array
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import combine, described
 from instrc.lowering.rewrites.scalars import bare_type
@@ -50,8 +50,8 @@ class Holder(Struct, frozen=True, eq=False, gc=False):
     """The object that a property belongs to."""
 
     node: JsonObject
-    context: Context
-    inside: Context
+    context: RewriteContext
+    inside: RewriteContext
     """The context of what stands in the object."""
     leaky: bool
     """Whether a property that is not told of may come all the same."""
@@ -89,12 +89,12 @@ def property_of(
     return Property(sent, body, absence.asked, _member(name, sent, absence, codec)), progress
 
 
-def holder_of(node: JsonObject, context: Context, *, leaky: bool) -> Holder:
+def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
     """Return an object as the holder of its properties."""
     return Holder(node, context, context.deeper(), leaky, _absence_of_plain(context))
 
 
-def _absence_of_plain(context: Context) -> _Absence | None:
+def _absence_of_plain(context: RewriteContext) -> _Absence | None:
     """Return how it is said that a property of a plain type is left out."""
     dialect = context.dialect
     if context.all_asked:
@@ -189,7 +189,7 @@ def _lose_null(schema: Json, progress: Progress) -> Progress:
     return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
 
 
-def admits_null(context: Context, variant: Variant) -> bool:
+def admits_null(context: RewriteContext, variant: Variant) -> bool:
     """Say whether null is among the values of a variant."""
     if variant.kind in {"null", "any"} or variant.anything:
         return True
@@ -200,7 +200,7 @@ def admits_null(context: Context, variant: Variant) -> bool:
     return variant.kind == "ref" and _nullish(context, variant.node, set())
 
 
-def _nullish(context: Context, node: Json, seen: set[int]) -> bool:
+def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
     """Say whether a schema allows null, as far as its outer keywords tell."""
     if not isinstance(node, dict):
         return node is True

@@ -10,7 +10,7 @@ from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
 from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
 from instrc.lowering.names import legal, unique
@@ -24,7 +24,7 @@ from instrc.schema.vocabulary import NO_ASSERTIONS
 
 
 def references(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     """Return the variants of what a schema refers to, together with what stands beside the reference."""
     ref = as_text(node["$ref"])
@@ -53,7 +53,7 @@ def references(
 
 
 def _unrolled(
-    key: Hashable, target: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
@@ -72,7 +72,7 @@ def _description(target: JsonObject) -> str | None:
 
 
 def _definition(
-    key: Hashable, ref: str, target: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant, Progress]:
     """Return a reference to a definition of the payload, which is made on first sight."""
     definitions = progress.definitions

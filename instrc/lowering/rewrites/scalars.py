@@ -13,7 +13,7 @@ from math import ceil, floor, inf
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import REBUILT_LEVELS
-from instrc.lowering.context import Context
+from instrc.lowering.context import RewriteContext
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
@@ -36,7 +36,7 @@ _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | _OF_STRINGS | _OF_NUMBERS
 """Keywords that may say more of a value than its type."""
 
 
-def bare_type(node: Json, context: Context) -> str | None:
+def bare_type(node: Json, context: RewriteContext) -> str | None:
     """Return the scalar type that is all a schema asks for; `None` for every other schema.
 
     Most schemas are such: what is said of them needs no variants that are put together.

@@ -22,7 +22,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
 from instrc.limits.payloads import COMPARED_VARIANTS, MULTIPLIED_BRANCHES, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
-from instrc.lowering.context import Context, ListVariants
+from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.notes import join_notes, note
 from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
@@ -50,7 +50,7 @@ class United(NamedTuple):
 
 
 def branches(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
 
@@ -73,7 +73,7 @@ def branches(
 
 
 def _branches(
-    node: JsonObject, context: Context, progress: Progress, list_variants: ListVariants
+    node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
@@ -113,7 +113,7 @@ def _named(variant: Variant, branch: JsonObject) -> Variant:
     return variant if text == variant.text and title == variant.title else replace(variant, text=text, title=title)
 
 
-def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
+def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
     """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
     if len(schemas) > COMPARED_VARIANTS:
         return False
@@ -123,7 +123,7 @@ def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
 # putting forms together
 
 
-def merge_variants(context: Context, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+def merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
     """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
     for variant in variants:
@@ -212,7 +212,9 @@ def _lists_only(variant: Variant) -> bool:
     return variant.codec is None or isinstance(variant.codec, ValuesCodec)
 
 
-def united(context: Context, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress) -> tuple[United, Progress]:
+def united(
+    context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress
+) -> tuple[United, Progress]:
     """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
     dialect = context.dialect
     if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:

@@ -13,8 +13,8 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
-from instrc.passes.bind.scopes import Definition, Scope, is_value
-from instrc.passes.bind.values import Data, Inner, Members, Result, Value
+from instrc.passes.bind.scopes import LocalName, Scope, is_value
+from instrc.passes.bind.values import Data, Inner, Members, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
 
@@ -35,7 +35,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
         if value is None:
             return None
         value = member(ev, value, segment)
-    return _expanded(ev, value, written.members[-1]) if isinstance(value, Result) else value
+    return _expanded(ev, value, written.members[-1]) if isinstance(value, StepResult) else value
 
 
 def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
@@ -48,7 +48,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     if definition is not None and not ev.ends.is_alias(definition):
         return (yield ev.local(name, definition, context.inside()))
     if scope.is_input(name.text):
-        return Result(Path(name.text))
+        return StepResult(Path(name.text))
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.passes.bind.suggestions import similar_values  # as the problem
 
@@ -66,14 +66,14 @@ def member(ev: Evaluation, value: Value, segment: Segment) -> Value | None:
                 return known[segment.text]
             _unknown(ev, segment, tuple(known))
             return None
-        case Result(Path(origin, tail)):
+        case StepResult(Path(origin, tail)):
             first = isinstance(origin, Local) and origin.kind == "previous" and not tail
             if first and (home := ev.rounds.home_of(value.path)) is not None:
                 return _of_round(ev, value.path, home, segment)
             if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
                 tail = ("output",)
                 if segment.text == "output":
-                    return Result(Path(origin, tail))
+                    return StepResult(Path(origin, tail))
             return _reached(ev, Path(origin, (*tail, segment.text)), segment)
         case Inner():
             return value
@@ -86,7 +86,7 @@ def member(ev: Evaluation, value: Value, segment: Segment) -> Value | None:
 
 def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Value | None:
     """Return the value that a name of a body had in another round; `path` leads to that round."""
-    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
+    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
     if segment.text not in known:
         _unknown(ev, segment, known)
         return None
@@ -94,7 +94,7 @@ def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Valu
     return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
 
 
-def _expanded(ev: Evaluation, value: Result, segment: Segment) -> Value:
+def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> Value:
     """Return what a path gives: where it ends at an object of values of another round, the members of that."""
     origin, tail = value.path.origin, value.path.tail
     for place in range(len(tail)):
@@ -151,10 +151,10 @@ def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
     return calls
 
 
-def _reached(ev: Evaluation, path: Path, segment: Segment) -> Result:
+def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
     """Return what a path leads to, which is looked for when the schemas are known."""
     ev.accesses.append(Reached(path, segment.span))
-    return Result(path)
+    return StepResult(path)
 
 
 def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...]) -> None:

@@ -30,7 +30,7 @@ from instrc.passes.bind.holding import nested_steps
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.lookup import alias
 from instrc.passes.bind.names import RESERVED, define
-from instrc.passes.bind.scopes import Definition, ProgramNames, Scope
+from instrc.passes.bind.scopes import LocalName, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
 from instrc.passes.bind.values import Cut, Data, Members, Value
 from instrc.passes.instructions import InstructionTable
@@ -85,7 +85,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     for binding in bindings:  # what no export needs is read for its mistakes
         name = binding.name
         if name.text not in needed and name.text not in read and name.text not in evaluation.read:
-            if evaluation.ends.is_alias(Definition(binding, root)):
+            if evaluation.ends.is_alias(LocalName(binding, root)):
                 alias(evaluation, name, root)
             else:
                 run(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))

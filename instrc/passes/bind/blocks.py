@@ -21,7 +21,7 @@ from instrc.passes.bind.conditions import asked, read
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Result, Value, paths
+from instrc.passes.bind.values import StepResult, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -66,7 +66,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
         ev.steps.drop(region.number for region in regions_of(content))
     if context.brackets is not None:
         context.brackets.barriers.add(found)
-    return Result(Path(found))
+    return StepResult(Path(found))
 
 
 def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:

@@ -16,8 +16,8 @@ from instrc.limits.programs import VALUE_LEVELS
 from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.scopes import Definition, Scope
-from instrc.passes.bind.values import Data, Members, Result, Value, paths
+from instrc.passes.bind.scopes import LocalName, Scope
+from instrc.passes.bind.values import Data, Members, StepResult, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -93,8 +93,8 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
     """Evaluate the names of a body."""
     kept: list[tuple[str, Reading]] = []
     for name, binding in scope.locals.items():
-        if not ev.ends.is_alias(Definition(binding, scope)):
-            known = yield ev.local(binding.name, Definition(binding, scope), inside)
+        if not ev.ends.is_alias(LocalName(binding, scope)):
+            known = yield ev.local(binding.name, LocalName(binding, scope), inside)
             reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
             if reading is not None:
                 kept.append((name, reading))
@@ -104,7 +104,7 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
     region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
-    values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
+    values = {name: StepResult(Path(Local(region, level, kind, name))) for name, kind in given.items()}
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
     return Scope(
         number=ev.next_scope(),
@@ -127,13 +127,13 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
         value = value.value
     if isinstance(value, Literal | surface.Array):
         return False
-    return not ev.ends.is_alias(Definition(statement, scope))
+    return not ev.ends.is_alias(LocalName(statement, scope))
 
 
 def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate a statement that nothing reads."""
     if isinstance(statement, Binding):
-        return (yield ev.local(statement.name, Definition(statement, scope), context))
+        return (yield ev.local(statement.name, LocalName(statement, scope), context))
     value = yield ev.value(statement.value, context)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
@@ -173,7 +173,7 @@ def place_of_const(expression: Expression) -> Span:
 def reading_of(value: Value) -> Reading | None:
     """Return a value as a block gives it."""
     match value:
-        case Result(path):
+        case StepResult(path):
             return path
         case Data(constant):
             return Constant(constant)

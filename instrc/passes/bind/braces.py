@@ -18,7 +18,7 @@ from instrc.passes.bind.literals import is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import Steps
-from instrc.passes.bind.values import Data, Inner, Keys, Members, Result, Value
+from instrc.passes.bind.values import Data, Inner, Keys, Members, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -82,31 +82,31 @@ def _contents(written: Object) -> list[Expression]:
     return [field.value or Name(field.key, field.key_span) for field in written.fields]
 
 
-def _beside(ev: Evaluation, value: Members, step: Result, inside: set[int]) -> Value:
+def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) -> Value:
     """Return the value of an object that has become a step: where it reads something else as well, each of its members."""
 
     def within(name: str, each: Value) -> Value:
         match each:
             case Members(fields, size):
                 return Members(tuple((key, within(key, member)) for key, member in fields), size)
-            case Result(Path(int(origin), tail)) if origin in inside:
-                return Result(Path(step.path.origin, (ev.steps.table[origin].key or name, *tail)))
+            case StepResult(Path(int(origin), tail)) if origin in inside:
+                return StepResult(Path(step.path.origin, (ev.steps.table[origin].key or name, *tail)))
             case Data():
-                return Result(Path(step.path.origin, (name,)))
+                return StepResult(Path(step.path.origin, (name,)))
             case _:
                 return each
 
     fields = tuple((name, within(name, each)) for name, each in value.fields)
-    whole = all(each == Result(Path(step.path.origin, (name,))) for name, each in fields)
+    whole = all(each == StepResult(Path(step.path.origin, (name,))) for name, each in fields)
     return step if whole else Members(fields, value.size)
 
 
-def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> Result:
+def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> StepResult:
     """Make an object of steps a step of its own, under the key that braces give to it."""
     reads = outside_reads(ev.steps, block)
     key = context.key or ""
     number = ev.steps.add(context, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
-    return Result(Path(number))
+    return StepResult(Path(number))
 
 
 def block(

@@ -15,12 +15,12 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
-from instrc.passes.bind.given import Given, check_names, take_label
+from instrc.passes.bind.given import CallInputs, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
 from instrc.passes.bind.signature import properties_of
 from instrc.passes.bind.slots import check_slots
-from instrc.passes.bind.values import Data, Inner, Keys, Result, Value
+from instrc.passes.bind.values import Data, Inner, Keys, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -40,7 +40,7 @@ def call(
         return None
     if not given.has_value:
         ev.reads_pipe(context)
-        given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
+        given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
     if called.kind == "model" and given.literal:
         context = replace(context, annotations=(*context.annotations, *_told(given, called.properties)))
         for argument in given.arguments:  # for a model, a constant is a property with one value
@@ -65,10 +65,10 @@ def call(
         needs=tuple(given.needs),
         chosen=tuple(given.chosen),
     )
-    return Result(Path(number))
+    return StepResult(Path(number))
 
 
-def _told(given: Given, properties: dict[str, None]) -> list[Json]:
+def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     """Take the constants that a model is to read out of the arguments, and return what tells it of them.
 
     What is called with a literal reads it as it would read a result; where it has a property of that name, it is that.
@@ -114,10 +114,10 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
         span=span,
         fail=True,
     )
-    return Result(Path(number))
+    return StepResult(Path(number))
 
 
-def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span, context: EvaluationContext) -> None:
+def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
     found = context.scope.program.instructions.named(instruction.stem)
     if not found:
@@ -154,9 +154,11 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
     given.arguments = [Argument(None, Path(number)), *kept]
 
 
-def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext) -> Task[Given]:
+def collect(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext
+) -> Task[CallInputs]:
     """Evaluate what stands in the brackets of a call, left to right; a piped value is its first plain argument."""
-    given = Given()
+    given = CallInputs()
     if context.own and context.piped is not None:
         given.add(None, context.piped)
     inside = context.inside()
@@ -183,7 +185,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
 
 
 def _braces(
-    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: Given, context: EvaluationContext
+    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
     keys = Keys.within(context.keys)

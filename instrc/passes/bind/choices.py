@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir.fusion import Among, Fusion, Instruction, Planned, Slot, Tool
+from instrc.ir.fusion import Among, Fusion, Instruction, PlannableTool, Planned, Slot
 from instrc.ir.paths import Path
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
@@ -17,10 +17,10 @@ from instrc.passes.bind.addresses import address_from
 from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.given import Given
+from instrc.passes.bind.given import CallInputs
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.passes.bind.names import Called, CalledProgram, Special
-from instrc.passes.bind.values import Data, Inner, Result
+from instrc.passes.bind.values import Data, Inner, StepResult
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
@@ -28,12 +28,12 @@ from instrc.problems.suggest import nearest
 from instrc.schema.members import listing, mapping
 from instrc.source import Span
 
-Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[Given]]
+Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[CallInputs]]
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
 def choice(
-    ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: Given, collect: Collect
+    ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
 ) -> Task[Slot | None]:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
     annotations: list[Json] = []
@@ -55,15 +55,17 @@ def choice(
     return ev.steps.identities.slot(written.key, content, written.key_span, engine=engine)
 
 
-def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
+def _one_of(
+    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
+) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
         ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text, choosing=True))
         return None
     written = call.arguments[0].value
     value = yield ev.value(written, context.inside())
     if isinstance(value, Data) and value.given:
-        value = Result(path_of_constant(ev, value, context, written.span))
-    if not isinstance(value, Result):
+        value = StepResult(path_of_constant(ev, value, context, written.span))
+    if not isinstance(value, StepResult):
         if value is not None and value != Inner(mistaken=True):
             ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
@@ -72,9 +74,9 @@ def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given
 
 
 def _plan(
-    ev: Evaluation, call: Call, context: EvaluationContext, given: Given, collect: Collect
+    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs, collect: Collect
 ) -> Task[tuple[dict[str, Json], Planned] | None]:
-    tools: dict[str, Tool] = {}
+    tools: dict[str, PlannableTool] = {}
     complete = True
     for each in call.arguments:
         tool = yield _tool(ev, each, context, collect)
@@ -93,7 +95,7 @@ def _plan(
     return (plan_schema(planned.tools), planned) if complete else None
 
 
-def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[Tool | None]:
+def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[PlannableTool | None]:
     """Read one tool: an activity or a process, and what the program gives to it."""
     expression = written.value
     bound: tuple[Written, ...] = ()
@@ -146,10 +148,10 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         return None
     name = pascal(segment) if process else segment
     if not process:
-        return Tool(name, "activity", segment, arguments, output, tuple(given.arguments))
+        return PlannableTool(name, "activity", segment, arguments, output, tuple(given.arguments))
     file = _file_of(ev, called)
     target = _target(ev, called, file, expression.span, context)
-    return Tool(name, "process", target, arguments, output, tuple(given.arguments), file)
+    return PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
 
 
 def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:

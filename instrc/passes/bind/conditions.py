@@ -15,7 +15,7 @@ from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.values import Data, Inner, Result, Value
+from instrc.passes.bind.values import Data, Inner, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.schema.validation import is_valid
 from instrc.schema.vocabulary import SPEAKS_OF
@@ -70,7 +70,7 @@ def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -
 
 
 def _path(ev: Evaluation, value: Value | None, written: Name | Access, context: EvaluationContext) -> Path | None:
-    if isinstance(value, Result):
+    if isinstance(value, StepResult):
         return value.path
     if isinstance(value, Data) and value.given:
         return path_of_constant(ev, value, context, written.span)

@@ -44,9 +44,9 @@ from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_m
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import CONTEXTS, CalledProgram, InputName, Special
 from instrc.passes.bind.pipes import evaluate_pipe
-from instrc.passes.bind.scopes import Definition
-from instrc.passes.bind.values import Data, Result, Value
-from instrc.passes.trampoline import Done, Task, Work
+from instrc.passes.bind.scopes import LocalName
+from instrc.passes.bind.values import Data, StepResult, Value
+from instrc.passes.trampoline import Finished, Task, Work
 from instrc.source import Span
 
 
@@ -71,12 +71,12 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return members(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
-            return Done(Data(value))
+            return Finished(Data(value))
         case Array(_, span):
             refuse_annotations(ev, span, context)
             reported = len(ev.report.problems)
             data = data_of(ev, expression)
-            return Done(Data(data) if len(ev.report.problems) == reported else None)
+            return Finished(Data(data) if len(ev.report.problems) == reported else None)
         case Access():
             return access(ev, expression, context)
         case When() | Each() | Repeat() | Try() | Do():
@@ -102,18 +102,18 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[Value | None]:
     """Evaluate a bare name."""
     found = look_up(name, context)
-    if isinstance(found, Definition):
+    if isinstance(found, LocalName):
         alias = ev.ends.is_alias(found)
         return _call(ev, name, (), name.span, context) if alias else ev.local(name, found, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return Done(found)
+        return Finished(found)
     match undefined_meaning(ev, name, context.scope):
         case None:
-            return Done(None)
+            return Finished(None)
         case InputName(text):
             refuse_annotations(ev, name.span, context)
-            return Done(Result(Path(text)))
+            return Finished(StepResult(Path(text)))
         case _:
             return _call(ev, name, (), name.span, context)
 
@@ -150,7 +150,7 @@ def _call(
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
-            return Done(None)
+            return Finished(None)
         case Special("LaunchProcess"):
             from instrc.passes.bind.launches import launch  # as above
 

@@ -18,12 +18,12 @@ from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.open_rounds import OpenRounds
-from instrc.passes.bind.scopes import Definition, Ends, Scope
+from instrc.passes.bind.scopes import Ends, LocalName, Scope
 from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import Value, paths
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.trampoline import Done, Task, Work
+from instrc.passes.trampoline import Finished, Task, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -66,7 +66,7 @@ class Evaluation:
         """Those of instructions without annotations behind them."""
         self._values = 0
         """How many values were put into objects and calls."""
-        self._open: dict[tuple[int, str], Definition] = {}
+        self._open: dict[tuple[int, str], LocalName] = {}
         """Locals whose expressions are being read, outermost first."""
         self._piped: Value | None = None
         """What is piped to where the innermost of them stands."""
@@ -87,7 +87,7 @@ class Evaluation:
         if not scope.program.calls:
             self.read.add(name)
 
-    def local(self, name: Name, found: Definition, context: EvaluationContext) -> Work[Value | None]:
+    def local(self, name: Name, found: LocalName, context: EvaluationContext) -> Work[Value | None]:
         """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
         key = found.key
@@ -96,13 +96,13 @@ class Evaluation:
         self.carried.add(key)
         if key in self._open:
             self._circle(name, found)
-            return Done(None)
+            return Finished(None)
         added = context.annotations or context.timing != NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
         if not self.steps.regions.around(home.region, context.region):
             return self._elsewhere(found, context, plain=plain)
         if plain and key in self._known:
-            return Done(self._kept_out(self._known[key], context))
+            return Finished(self._kept_out(self._known[key], context))
         return self._afresh(found, context, plain=plain)
 
     def _kept_out(self, value: Value | None, context: EvaluationContext) -> Value | None:
@@ -110,7 +110,7 @@ class Evaluation:
             context.brackets.keep_out(paths(value))
         return value
 
-    def _afresh(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+    def _afresh(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
         """Evaluate a local name of which no value is known that holds wherever it stands."""
         home = found.scope
         key = found.key
@@ -132,7 +132,7 @@ class Evaluation:
             self.reads_pipe(inside)
         return self._kept_out(value, context)
 
-    def _elsewhere(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+    def _elsewhere(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:
@@ -157,7 +157,7 @@ class Evaluation:
             self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
         return self._values <= GIVEN_VALUES
 
-    def _circle(self, name: Name, found: Definition) -> None:
+    def _circle(self, name: Name, found: LocalName) -> None:
         """Report a local name that needs itself, each circle once."""
         opened = list(self._open)
         cycle = opened[opened.index(found.key) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.ir.fusion import Filling, Group, Instruction, Slot, StepObject
+from instrc.ir.fusion import Filling, Instruction, MixinGroup, Slot, StepObject
 from instrc.ir.surface import Expression, Field, Object
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
@@ -13,7 +13,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets, numbers
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Members, Result, Value, paths
+from instrc.passes.bind.values import Members, StepResult, Value, paths
 from instrc.passes.trampoline import Task
 
 
@@ -30,14 +30,14 @@ def fuse(
         return None
     if isinstance(value, Members) and brackets.inner:  # a mixin around an object
         return slot_of(ev, written, braces.take(ev, brackets.taken(), brackets, context, expression.span, ()))
-    number = value.path.origin if isinstance(value, Result) else None
+    number = value.path.origin if isinstance(value, StepResult) else None
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
         word = expression.span.text if step is None else step.activity or step.stem
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = brackets.inner.get(step.number)
-    if taken is not None and isinstance(taken.unit, Group):
+    if taken is not None and isinstance(taken.unit, MixinGroup):
         return slot_of(ev, written, braces.take(ev, (taken.unit,), brackets, context, expression.span, ()))
     return dissolve(ev, written, step.number, brackets, context)
 

@@ -11,11 +11,11 @@ from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
-from instrc.passes.bind.values import Data, Inner, Members, Result, Value
+from instrc.passes.bind.values import Data, Inner, Members, StepResult, Value
 from instrc.source import Span
 
 
-class Given(msgspec.Struct):
+class CallInputs(msgspec.Struct):
     """What a call is given, sorted."""
 
     arguments: list[Argument] = msgspec.field(default_factory=list)
@@ -40,7 +40,7 @@ class Given(msgspec.Struct):
     def add(self, label: str | None, value: Value) -> None:
         """Take a value as an argument; an object stands for its members under their names."""
         match value:
-            case Result():
+            case StepResult():
                 self.arguments.append(Argument(label, value.path))
                 self.has_value = True
             case Inner():
@@ -69,7 +69,7 @@ class Given(msgspec.Struct):
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 
-def take_label(ev: Evaluation, given: Given, label: str, span: Span) -> bool:
+def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
     """Note the name of an argument; a name given twice, or `const`, is reported."""
     if label == "const":
         ev.report.add(problems.names.ReservedName(at=span, word=label))
@@ -83,7 +83,7 @@ def take_label(ev: Evaluation, given: Given, label: str, span: Span) -> bool:
     return True
 
 
-def check_names(ev: Evaluation, given: Given, span: Span) -> None:
+def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
     """Report a name that the arguments at a place give to another value than one before: only one of them could be passed on."""
     for argument in given.arguments[given.checked :]:
         if argument.label is None:

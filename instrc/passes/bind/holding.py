@@ -25,7 +25,7 @@ class Readable(Protocol):
         """What the step reads."""
 
 
-class Taken(msgspec.Struct, frozen=True):
+class TakenUnit(msgspec.Struct, frozen=True):
     """A unit that a mixin has taken, and how many mixins lie around it now."""
 
     unit: Unit
@@ -43,7 +43,7 @@ class Brackets(msgspec.Struct):
     """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
     mentioned: dict[int, None] = msgspec.field(default_factory=dict)
     """The identities of the steps written here, wherever they turned out to lie."""
-    inner: dict[int, Taken] = msgspec.field(default_factory=dict)
+    inner: dict[int, TakenUnit] = msgspec.field(default_factory=dict)
     """Steps taken by mixins within these brackets."""
 
     def keep_out(self, paths: Iterable[Path]) -> None:

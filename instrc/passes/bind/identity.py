@@ -10,7 +10,19 @@ from collections.abc import Hashable, Iterable
 
 from instrc.ir import surface
 from instrc.ir.children import bodies, children
-from instrc.ir.fusion import Among, Application, Argument, Filling, Fusion, Group, Instruction, Planned, Slot, StepObject, Unit
+from instrc.ir.fusion import (
+    Among,
+    Application,
+    Argument,
+    Filling,
+    Fusion,
+    Instruction,
+    MixinGroup,
+    Planned,
+    Slot,
+    StepObject,
+    Unit,
+)
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.surface import (
@@ -114,7 +126,7 @@ class Identities:
         """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
         return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
 
-    def enter(self, group: Group) -> None:
+    def enter(self, group: MixinGroup) -> None:
         """Give a group its number; those in it have theirs."""
         self._groups[group.number] = self.of("group", self.application(group.application), tuple(map(self.unit, group.members)))
 

@@ -15,14 +15,14 @@ from instrc.naming import pascal
 from instrc.passes.bind import braces, filling
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.given import Given
+from instrc.passes.bind.given import CallInputs
 from instrc.passes.bind.holding import numbers
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import alias, find_instruction
 from instrc.passes.bind.names import CalledProgram
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Keys, Members, Result, Value
+from instrc.passes.bind.values import Keys, Members, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.source import Span
@@ -34,7 +34,7 @@ def start(
     """Make the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
-    given = Given()
+    given = CallInputs()
     keys = Keys.within(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
@@ -48,10 +48,10 @@ def start(
         slots.append(slot)
     if schema is None or not given.complete or not check_slots(ev, instruction, schema, slots, context.annotations):
         return None
-    return Result(Path(_add(ev, instruction, tuple(slots), context, span)))
+    return StepResult(Path(_add(ev, instruction, tuple(slots), context, span)))
 
 
-def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], given: Given) -> list[Field]:
+def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], given: CallInputs) -> list[Field]:
     """Return what is given by name, in braces or in brackets; a plain argument has no slot to go to."""
     fields: list[Field] = []
     for each in written:
@@ -77,10 +77,10 @@ def _place_slot(
     if value is None:
         return None
     units = ev.steps.fill(brackets, context)
-    if not units or not isinstance(value, Result | Members):
+    if not units or not isinstance(value, StepResult | Members):
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
-    if isinstance(value, Result) and units == (value.path.origin,):
+    if isinstance(value, StepResult) and units == (value.path.origin,):
         return filling.dissolve(ev, field, numbers(units)[0], brackets, context)
     return filling.slot_of(ev, field, braces.take(ev, units, brackets, context, expression.span, ()))
 
@@ -134,21 +134,21 @@ def _launching(
     about: dict[str, Json],
     context: EvaluationContext,
     span: Span,
-) -> Result:
+) -> StepResult:
     identities = ev.steps.identities
     slots = (
         identities.slot("name", Constant(pascal(name)), span),
         identities.slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), span),
     )
     annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
-    return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
+    return StepResult(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
 
 
 def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
     """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
-    given = Given(slots=list(slots))
+    given = CallInputs(slots=list(slots))
     ev.reads_pipe(context)
-    given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
+    given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
     return ev.steps.add(
         context,
         stem=instruction.stem,

@@ -8,7 +8,7 @@ from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Object,
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.names import RESERVED, SPECIAL, Called, CalledProgram, InputName, Meaning, Special
-from instrc.passes.bind.scopes import Definition, Scope, is_value
+from instrc.passes.bind.scopes import LocalName, Scope, is_value
 from instrc.passes.bind.values import Value
 from instrc.problems.problem import CompileError
 from instrc.source import Span
@@ -87,7 +87,7 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
         return None
 
 
-def look_up(name: Name, context: EvaluationContext) -> Definition | Value | None:
+def look_up(name: Name, context: EvaluationContext) -> LocalName | Value | None:
     """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
 
     Braces name a value by its key or, where nothing else is called so, by its slot.
@@ -103,7 +103,7 @@ def look_up(name: Name, context: EvaluationContext) -> Definition | Value | None
 def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
     """Return what braces or blocks around a place named."""
     found = look_up(name, context)
-    return None if isinstance(found, Definition) else found
+    return None if isinstance(found, LocalName) else found
 
 
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
@@ -112,9 +112,9 @@ def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called 
     found = undefined_meaning(ev, name, context.scope) if named is None else named
     if found is None or isinstance(found, Instruction | Special | CalledProgram):
         return found
-    if isinstance(found, Definition) and ev.ends.is_alias(found):
+    if isinstance(found, LocalName) and ev.ends.is_alias(found):
         return alias(ev, name, context.scope)
-    not_callable(ev, name, context.scope, (found.binding.name.span,) if isinstance(found, Definition) else ())
+    not_callable(ev, name, context.scope, (found.binding.name.span,) if isinstance(found, LocalName) else ())
     return None
 
 

@@ -15,7 +15,7 @@ from instrc.passes.bind.calls import collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
-from instrc.passes.bind.given import Given, take_label
+from instrc.passes.bind.given import CallInputs, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_choice
@@ -32,7 +32,7 @@ def mix(
 ) -> Task[Value | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     brackets = brackets_at(ev, context)
-    given = Given()
+    given = CallInputs()
     within = replace(context.given_to(brackets), own=context.own, placing=True)
     filling = next((each.value for each in written if _is_filling(each)), None)
     for each in written:
@@ -100,7 +100,7 @@ def _put_around(
     return value
 
 
-def _take(given: Given, slot: Slot | None) -> None:
+def _take(given: CallInputs, slot: Slot | None) -> None:
     """Note a slot, or that one is missing."""
     if slot is None:
         given.complete = False
@@ -108,7 +108,7 @@ def _take(given: Given, slot: Slot | None) -> None:
         given.slots.append(slot)
 
 
-def _is_filled(ev: Evaluation, mixin: Instruction, given: Given, brackets: Brackets, span: Span) -> bool:
+def _is_filled(ev: Evaluation, mixin: Instruction, given: CallInputs, brackets: Brackets, span: Span) -> bool:
     """Tell whether the slots of a mixin are as it asks for; let what some of them read stay outside of the brackets."""
     schema = ev.flat(mixin, span)
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):

@@ -11,7 +11,7 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
 from instrc.passes.bind.durations import timing_words
-from instrc.passes.bind.scopes import Definition, ProgramNames
+from instrc.passes.bind.scopes import LocalName, ProgramNames
 from instrc.passes.bind.survey import survey
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.report import Report
@@ -51,7 +51,7 @@ class CalledProgram(Struct, frozen=True):
 
 
 Called: TypeAlias = Instruction | Special | CalledProgram
-Meaning: TypeAlias = Definition | InputName | Called
+Meaning: TypeAlias = LocalName | InputName | Called
 
 
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:

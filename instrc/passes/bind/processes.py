@@ -18,7 +18,7 @@ from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
 from instrc.passes.bind.regions import PROGRAM
 from instrc.passes.bind.scopes import Scope
-from instrc.passes.bind.values import Cut, Inner, Keys, Members, Result, Value
+from instrc.passes.bind.values import Cut, Inner, Keys, Members, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -61,7 +61,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: Keys, scope:
     named = [field for each in expression.arguments if isinstance(each.value, Object) for field in each.value.fields]
     values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, Name)]
     steps = [
-        ev.steps.table[each.path.origin] for each in values if isinstance(each, Result) and isinstance(each.path.origin, int)
+        ev.steps.table[each.path.origin] for each in values if isinstance(each, StepResult) and isinstance(each.path.origin, int)
     ]
     return bool(named) and len(steps) == len(named) and all(step.output and step.executor == "model" for step in steps)
 
@@ -76,7 +76,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
     value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
-    if not isinstance(value, Result) or not isinstance(value.path.origin, int):
+    if not isinstance(value, StepResult) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
     if number < first:  # it stands among the contexts already

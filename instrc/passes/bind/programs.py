@@ -17,7 +17,7 @@ from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.names import CalledProgram, define
 from instrc.passes.bind.scopes import ProgramNames, Scope
-from instrc.passes.bind.values import Data, Result, Value
+from instrc.passes.bind.values import Data, StepResult, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -175,7 +175,7 @@ def _evaluate_arguments(
             found[name] = Data(value.value, name) if isinstance(value, Data) else value
     if "prompt" not in found:
         ev.reads_pipe(context)
-        found["prompt"] = context.piped if context.piped is not None else Result(Path("prompt"))
+        found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
     missing = [name for name in inputs if name not in found and name not in places and name not in misspelt]
     if missing:
         first, *others = missing

@@ -8,7 +8,7 @@ import msgspec
 
 from instrc.ir.surface import Annotated, Binding, Call, Expression, Input, Literal, Name, Program, Uri
 from instrc.jsonvalue import Json
-from instrc.passes.bind.survey import Survey
+from instrc.passes.bind.survey import BodyNames
 from instrc.passes.bind.values import Keys, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.source import Span
@@ -26,7 +26,7 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs."""
     declared: tuple[Input, ...]
-    survey: Survey
+    survey: BodyNames
     """Those of the bodies of its blocks."""
     instructions: InstructionTable
     """What its names and references are looked up in."""
@@ -71,26 +71,26 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     piped: Value | None = None
     """What a call in it reads that is given nothing."""
 
-    def look_up(self, name: str) -> Definition | Value | None:
+    def look_up(self, name: str) -> LocalName | Value | None:
         """Return the definition of a local name, or what a block gives under it, here or further out."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.locals:
-                return Definition(scope.locals[name], scope)
+                return LocalName(scope.locals[name], scope)
             if name in scope.given:
                 return scope.given[name]
             scope = scope.outer
         return None
 
-    def find(self, name: str) -> Definition | None:
+    def find(self, name: str) -> LocalName | None:
         """Return the definition of a local name."""
         found = self.look_up(name)
-        return found if isinstance(found, Definition) else None
+        return found if isinstance(found, LocalName) else None
 
     def value(self, name: str) -> Value | None:
         """Return what a block around this place gives under a name."""
         found = self.look_up(name)
-        return None if isinstance(found, Definition) else found
+        return None if isinstance(found, LocalName) else found
 
     def outwards(self) -> Iterator[Scope]:
         """Yield this scope and those around it, from the inside."""
@@ -115,7 +115,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return name in self.inputs and self.value(name) is None
 
 
-class Definition(msgspec.Struct, frozen=True, gc=False):
+class LocalName(msgspec.Struct, frozen=True, gc=False):
     """A local name: its statement and the scope it stands in."""
 
     binding: Binding
@@ -150,7 +150,7 @@ class Ends:
         self._known.update(dict.fromkeys(way, (expression, scope)))
         return expression, scope
 
-    def is_alias(self, found: Definition) -> bool:
+    def is_alias(self, found: LocalName) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
         value = found.binding.value
         if isinstance(value, Call) or not isinstance(value, Name | Uri):

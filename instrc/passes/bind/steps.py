@@ -7,16 +7,16 @@ from collections.abc import Hashable, Iterable
 from msgspec.structs import replace
 
 from instrc.ir.blocks import Region
-from instrc.ir.fusion import Application, Argument, Filling, Fusion, Group, Slot, Unit
+from instrc.ir.fusion import Application, Argument, Filling, Fusion, MixinGroup, Slot, Unit
 from instrc.ir.graph import Executor, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, BlockPlaces, Foreseen
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.holding import Brackets, Taken, numbers, units_held
+from instrc.passes.bind.holding import Brackets, TakenUnit, numbers, units_held
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.regions import Regions
-from instrc.passes.bind.values import Result, Value
+from instrc.passes.bind.values import StepResult, Value
 from instrc.source import Span
 
 PRIVATE = "\0"
@@ -41,7 +41,7 @@ class Steps:
         """Steps that turned out to be the content of a slot, or that lie in a block that is equal to another."""
         self.dropped: set[int] = set()
         """The regions of these blocks."""
-        self.groups: dict[int, Group] = {}
+        self.groups: dict[int, MixinGroup] = {}
         """Groups that lie in no other, by their first step."""
         self.identities = identities
         identities.restart()
@@ -51,7 +51,7 @@ class Steps:
         """Steps by identity and region."""
         self._last: dict[int, int] = {}
         """The last region that has a step of an identity."""
-        self._applied: dict[Hashable, tuple[Taken, ...]] = {}
+        self._applied: dict[Hashable, tuple[TakenUnit, ...]] = {}
         self._mixed: dict[int, list[Hashable]] = {}
         """The uses of mixins in each region, with the steps that are written in their brackets."""
         self._filled: dict[Hashable, tuple[Unit, ...]] = {}
@@ -192,23 +192,23 @@ class Steps:
             if len(units) == 1 and isinstance(units[0], int) and not whole:
                 taken = (self._wrap(units[0], application, brackets),)
             else:
-                group = Group(application, units, tuple(numbers(units)), self._groups)
+                group = MixinGroup(application, units, tuple(numbers(units)), self._groups)
                 self._groups += 1
                 self.identities.enter(group)
                 self._forget(units)
                 self.groups[_numbers(group)[0]] = group
                 depth = 1 + max(brackets.inner[n].depth if n in brackets.inner else 0 for n in brackets.written)
-                taken = (Taken(group, depth),)
+                taken = (TakenUnit(group, depth),)
             self._applied[ident] = taken
         for each in taken:
             for number in _numbers(each.unit):
                 brackets.inner[number] = each
                 self.homes.add(number)
-                if isinstance(each.unit, Group):
+                if isinstance(each.unit, MixinGroup):
                     self.inside.add(number)
         return tuple(each.unit for each in taken)
 
-    def _wrap(self, number: int, application: Application, brackets: Brackets) -> Taken:
+    def _wrap(self, number: int, application: Application, brackets: Brackets) -> TakenUnit:
         step = self.table[number]
         assert isinstance(step.content, Fusion)  # what else a mixin is put around is an object
         self.table[number] = replace(
@@ -217,7 +217,7 @@ class Steps:
             reads=tuple(dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))),
         )
         depth = brackets.inner[number].depth if number in brackets.inner else 0
-        return Taken(number, depth + 1)
+        return TakenUnit(number, depth + 1)
 
     def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[Unit, ...]:
         """Return what brackets hold, for a slot; the same for the same slot of an equal expression."""
@@ -236,14 +236,16 @@ class Steps:
 
     def parts(self, value: Value) -> dict[str, Value]:
         """Return what the slots of the step that a value is the result of are read as, by name."""
-        if not isinstance(value, Result) or not isinstance(value.path.origin, int) or value.path.tail:
+        if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
             return {}
         content = self.table[value.path.origin].content
         if not isinstance(content, Fusion):
             return {}
         slots = [*content.slots, *(slot for application in content.mixins for slot in application.slots)]
         return {
-            slot.name: Result(Path(value.path.origin, (slot.name,))) for slot in slots if not isinstance(slot.content, Constant)
+            slot.name: StepResult(Path(value.path.origin, (slot.name,)))
+            for slot in slots
+            if not isinstance(slot.content, Constant)
         }
 
     def take_in(self, units: Iterable[Unit]) -> None:
@@ -257,7 +259,7 @@ class Steps:
 
     def _forget(self, units: Iterable[Unit]) -> None:
         for unit in units:
-            if isinstance(unit, Group):
+            if isinstance(unit, MixinGroup):
                 self.groups.pop(_numbers(unit)[0], None)
 
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:

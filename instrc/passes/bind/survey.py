@@ -34,7 +34,7 @@ GIVEN = ("round", "previous", "rounds", "error")
 """Names that blocks give."""
 
 
-class Survey(msgspec.Struct):
+class BodyNames(msgspec.Struct):
     """The names of each body, by the offset at which it starts."""
 
     locals: dict[int, dict[str, Binding]] = msgspec.field(default_factory=dict)
@@ -76,9 +76,9 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
 _Task: TypeAlias = "_Open | _Close | Expression"
 
 
-def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> Survey:
+def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
     """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
-    found = Survey()
+    found = BodyNames()
     visible: dict[str, list[_Visible]] = {name: [_Visible(None, span)] for name, span in known.items()}
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
     while waiting:
@@ -107,7 +107,7 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     return found
 
 
-def _note(name: str, visible: dict[str, list[_Visible]], found: Survey) -> None:
+def _note(name: str, visible: dict[str, list[_Visible]], found: BodyNames) -> None:
     """Note that a name is mentioned, of the program or of the body that defines it."""
     found.mentioned.add(name)
     homes = visible.get(name)
@@ -115,7 +115,7 @@ def _note(name: str, visible: dict[str, list[_Visible]], found: Survey) -> None:
         found.read[body].add(name)
 
 
-def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserved: frozenset[str], report: Report) -> None:
+def _open(task: _Open, visible: dict[str, list[_Visible]], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
     body, given = task.body, task.given
     start = body.span.start
     found.read[start] = set()
@@ -138,7 +138,7 @@ def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserv
 
 
 def _refuse(
-    name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], found: Survey, report: Report
+    name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], found: BodyNames, report: Report
 ) -> None:
     """Report a name that has a meaning already."""
     if name in reserved:

@@ -11,7 +11,7 @@ from instrc.ir.paths import Path
 from instrc.jsonvalue import Json
 
 
-class Result(msgspec.Struct, frozen=True, gc=False):
+class StepResult(msgspec.Struct, frozen=True, gc=False):
     """The result of a step, or an input."""
 
     path: Path
@@ -46,7 +46,7 @@ class Cut(msgspec.Struct, frozen=True, gc=False):
     contexts: tuple[Context, ...]
 
 
-Value: TypeAlias = Result | Inner | Members | Data | Cut
+Value: TypeAlias = StepResult | Inner | Members | Data | Cut
 
 
 class Keys(msgspec.Struct, frozen=True, gc=False):
@@ -84,7 +84,7 @@ class Keys(msgspec.Struct, frozen=True, gc=False):
 def paths(value: Value) -> list[Path]:
     """Return everything that reading a value reads, in order."""
     match value:
-        case Result(path):
+        case StepResult(path):
             return [path]
         case Members(fields):
             return [path for _, member in fields for path in paths(member)]

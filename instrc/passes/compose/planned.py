@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.blocks import Content, Each, Repeat, regions_of
-from instrc.ir.fusion import Among, Fusion, Planned, Slot, Tool, is_lone_instruction
+from instrc.ir.fusion import Among, Fusion, PlannableTool, Planned, Slot, is_lone_instruction
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
@@ -39,7 +39,7 @@ def _slots(content: Fusion) -> list[Slot]:
     return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
 
 
-def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
+def tools_of(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
     """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone.
 
     With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
@@ -47,7 +47,7 @@ def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
     given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
         return None
-    found: dict[str, Tool] = {}
+    found: dict[str, PlannableTool] = {}
     known = False
     waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
     for _ in range(PLANNED_PLACES):

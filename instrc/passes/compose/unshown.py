@@ -29,7 +29,7 @@ class Unshown(msgspec.Struct, frozen=True):
     """It is given the result after the decision."""
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class UnshownActivity(msgspec.Struct, frozen=True):
     """An activity with a result that no person is shown."""
 
     activity: Step
@@ -73,7 +73,7 @@ class _Search:
                     break
         yield from (found[number] for number in sorted(found))
 
-    def _candidates(self) -> Iterator[Candidate]:
+    def _candidates(self) -> Iterator[UnshownActivity]:
         """Yield activities with a result of the model that no person is shown, nor anything else that would explain it."""
         for step in self.steps.values():
             if step.executor != "server" or step.fail:
@@ -84,7 +84,7 @@ class _Search:
                 if result is None or result.executor != "model" or result.number in self.seen:
                     continue
                 if not self._explained(found, {each.origin for each in self.sources.find(*result.reads).paths}):
-                    yield Candidate(step, result, found)
+                    yield UnshownActivity(step, result, found)
 
     def _given(self, step: Step) -> Origins:
         """Return what an activity is given; its preparation stands for what that reads."""
@@ -134,7 +134,7 @@ class _Search:
                         found[person] = asked or (block.number, number)  # the outermost decides
         yield from found.items()
 
-    def _deciders(self, each: Candidate, carried: dict[tuple[int, int], set[Hashable]]) -> Iterator[int]:
+    def _deciders(self, each: UnshownActivity, carried: dict[tuple[int, int], set[Hashable]]) -> Iterator[int]:
         """Yield the people on whose decision it depends that a result is carried out."""
         for path in each.found.paths:
             if isinstance(path.origin, int) and not path.tail and only_decides(self._answer(path.origin)):

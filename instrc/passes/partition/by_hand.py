@@ -6,11 +6,11 @@ from instrc import problems
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import Graph, Step
 from instrc.passes.bind.holding import numbers
-from instrc.passes.partition.nodes import ORDER, CutChunk, Node
+from instrc.passes.partition.nodes import ORDER, CutChunk, PartitionNode
 from instrc.problems.report import Report
 
 
-def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[CutChunk, ...] | None:
+def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
@@ -44,7 +44,7 @@ def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[CutChu
                     )
                 )
                 return None
-    inside: list[list[Node]] = [[] for _ in executors]
+    inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
     for context, each in zip(contexts, inside, strict=True):

@@ -15,7 +15,7 @@ ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "bl
 BLOCK = ORDER.index("block")
 
 
-class Node(msgspec.Struct, frozen=True, gc=False):
+class PartitionNode(msgspec.Struct, frozen=True, gc=False):
     """What is cut as one piece: a unit, or the answer of the server to one."""
 
     unit: Unit
@@ -32,5 +32,5 @@ class CutChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int
-    nodes: tuple[Node, ...]
+    nodes: tuple[PartitionNode, ...]
     annotations: tuple[Json, ...] = ()

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.ir.blocks import Repeat, regions_of, word_of
-from instrc.ir.fusion import Group, Unit
+from instrc.ir.fusion import MixinGroup, Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.plan import Chunk, Plan, Shape
@@ -18,7 +18,7 @@ from instrc.passes.bind.holding import numbers
 from instrc.passes.partition.by_hand import cut_by_hand
 from instrc.passes.partition.deadlines import report_deadlines
 from instrc.passes.partition.members import report_members
-from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, Node
+from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, PartitionNode
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -34,7 +34,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
-    nodes: dict[int, list[Node]] = {}
+    nodes: dict[int, list[PartitionNode]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
         steps = [_steps_in(graph, unit) for unit in units]
         home: _Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
@@ -62,14 +62,14 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
-def _cut_into_chunks(nodes: list[Node]) -> tuple[CutChunk, ...]:
+def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     """Cut nodes into the fewest chunks."""
     if len({node.executor for node in nodes}) == 1 and nodes[0].executor != BLOCK and not any(node.apart for node in nodes):
         return (CutChunk(nodes[0].executor, tuple(nodes)),)
     apart = [node.apart for node in nodes]
     executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
-    inside: list[list[Node]] = [[] for _ in executors]
+    inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
     return tuple(CutChunk(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
@@ -112,7 +112,7 @@ def _circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
         way[index] = len(way)
         index = next(need for need in needs[index] if need in behind)
     circle = (units[each] for each in way if way[each] >= way[index])
-    spans = [each.application.span for each in circle if isinstance(each, Group)]
+    spans = [each.application.span for each in circle if isinstance(each, MixinGroup)]
     first, *others = sorted(spans, key=lambda span: span.start)
     return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
 
@@ -153,11 +153,13 @@ def _all_needs(units: tuple[Unit, ...], steps: list[list[Step]], home: _Home) ->
     return needs
 
 
-def _nodes(units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: _Home) -> list[Node]:
+def _nodes(
+    units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: _Home
+) -> list[PartitionNode]:
     """Return the nodes to cut, each after those it reads."""
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
-    nodes: list[Node] = []
+    nodes: list[PartitionNode] = []
     for index in order:
         unit = units[index]
         step = steps[index][-1] if isinstance(unit, int) else None
@@ -166,10 +168,10 @@ def _nodes(units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], n
         lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
         apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
         place[index] = len(nodes)
-        nodes.append(Node(unit, executor, answer=False, reads=reads, apart=apart))
+        nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
             answers[index] = len(nodes)
-            nodes.append(Node(unit, ORDER.index("server"), answer=True, reads=(place[index],)))
+            nodes.append(PartitionNode(unit, ORDER.index("server"), answer=True, reads=(place[index],)))
     return nodes
 
 
@@ -181,13 +183,13 @@ def _steps_in(graph: Graph, unit: Unit) -> list[Step]:
     return [steps[each] for number in numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
-def _slot_reads(group: Group) -> list[Path]:
+def _slot_reads(group: MixinGroup) -> list[Path]:
     """Return what the slots of a mixin read, and those of the mixins in it."""
     reads: list[Path] = []
     waiting: list[Unit] = [group]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Group):
+        if isinstance(each, MixinGroup):
             reads.extend(path for slot in each.application.slots for path in slot.reads)
             waiting.extend(each.members)
     return reads
@@ -216,7 +218,7 @@ def _topological(needs: list[list[int]]) -> list[int] | None:
     return order
 
 
-def _as_late_as_possible(nodes: list[Node], executors: list[int], blocks: dict[int, int]) -> list[int]:
+def _as_late_as_possible(nodes: list[PartitionNode], executors: list[int], blocks: dict[int, int]) -> list[int]:
     """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
     last_of = [[-1] * (len(executors) + 1) for _ in ORDER]
     for executor in range(len(ORDER)):

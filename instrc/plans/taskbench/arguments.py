@@ -9,7 +9,7 @@ from instrc.ir.tasks import Reference
 from instrc.jsonvalue import Json
 from instrc.plans.taskbench.arrange import arranged, content_type, fits
 from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
-from instrc.plans.taskbench.written import Given
+from instrc.plans.taskbench.written import WrittenArgument
 from instrc.problems.plan_arguments import WrongArgument
 from instrc.problems.plans import PlanProblem
 from instrc.problems.taskbench import ArgumentOrder, SurplusArgument
@@ -18,7 +18,7 @@ _MEDIA = frozenset({"image", "audio", "video"})
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class TaskArguments:
     """The arguments of a task by name, where in its list each was written, and what is wrong with them."""
 
     values: dict[str, Json | Reference]
@@ -26,7 +26,7 @@ class Arguments:
     problems: tuple[PlanProblem, ...]
 
 
-def arguments(record: NamedRecord, number: int, given: list[Given]) -> Arguments:
+def arguments(record: NamedRecord, number: int, given: list[WrittenArgument]) -> TaskArguments:
     """Return the arguments of a task by name."""
     tool = record.tools[number]
     if tool is not None and tool.kind == "resource":
@@ -44,10 +44,10 @@ def arguments(record: NamedRecord, number: int, given: list[Given]) -> Arguments
             continue
         values[key] = _value(record, argument, None)
         positions[key] = argument.position
-    return Arguments(values, positions, tuple(problems))
+    return TaskArguments(values, positions, tuple(problems))
 
 
-def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Given]) -> Arguments:
+def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[WrittenArgument]) -> TaskArguments:
     """Return the arguments of a tool whose parameters have no names but types."""
     slots = [slot.type for slot in tool.slots]
     place = record.place(number, "arguments")
@@ -71,10 +71,10 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Give
             problems.append(WrongArgument(pointer=at, callee=tool.id, argument=kind, reason=reason))
         values[key] = _value(record, argument, kind)
         positions[key] = argument.position
-    return Arguments(values, positions, tuple(problems))
+    return TaskArguments(values, positions, tuple(problems))
 
 
-def _moved(record: NamedRecord, tool: BenchTool, place: str, given: list[Given], way: tuple[int, ...]) -> PlanProblem:
+def _moved(record: NamedRecord, tool: BenchTool, place: str, given: list[WrittenArgument], way: tuple[int, ...]) -> PlanProblem:
     """Return the problem that arguments stand in another order than that of the tool, or its repair."""
     slots = tuple(slot.type for slot in tool.slots)
     if not record.repair:
@@ -84,7 +84,7 @@ def _moved(record: NamedRecord, tool: BenchTool, place: str, given: list[Given],
     return repaired("argument-order", place, ", ".join(shown), ", ".join(ordered))
 
 
-def _source(record: NamedRecord, argument: Given) -> BenchTool | None:
+def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
     """Return the tool of the task that an argument refers to; `None` if it is a literal, or of a task that is not known."""
     if argument.target is None or not argument.target[1:].isdecimal():
         return None
@@ -92,7 +92,7 @@ def _source(record: NamedRecord, argument: Given) -> BenchTool | None:
     return record.tools[number] if number < len(record.tools) else None
 
 
-def _wrong_type(argument: Given, source: BenchTool | None, slot: str) -> str | None:
+def _wrong_type(argument: WrittenArgument, source: BenchTool | None, slot: str) -> str | None:
     """Return why an argument is not of a type; `None` if it is."""
     if source is not None and source.kind == "resource" and not fits(source.outputs, slot):
         return f"`{source.id}` gives {' and '.join(source.outputs) or 'nothing'}, not {slot}"
@@ -103,7 +103,7 @@ def _wrong_type(argument: Given, source: BenchTool | None, slot: str) -> str | N
     return None
 
 
-def _value(record: NamedRecord, argument: Given, slot: str | None) -> Json | Reference:
+def _value(record: NamedRecord, argument: WrittenArgument, slot: str | None) -> Json | Reference:
     """Return the value of an argument: a reference to the result of a task, or a part of it."""
     if argument.target is None:
         return argument.value

@@ -9,10 +9,10 @@ from instrc.ir.bench import Bench
 from instrc.ir.tasks import Task
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.check import check_read, tools_of
-from instrc.plans.taskbench.arguments import Arguments, arguments
+from instrc.plans.taskbench.arguments import TaskArguments, arguments
 from instrc.plans.taskbench.links import Linked, link_tasks
 from instrc.plans.taskbench.named_record import NamedRecord, ToolNames, name_tools, repaired
-from instrc.plans.taskbench.records import Record, Shape, read_record, shape_of
+from instrc.plans.taskbench.records import Shape, TaskRecord, read_record, shape_of
 from instrc.plans.taskbench.referring import resolve
 from instrc.plans.taskbench.tools import tools_map
 from instrc.plans.taskbench.written import arguments_of
@@ -31,7 +31,7 @@ class ImportedPlan:
     """The tasks; `None` if an error is among the problems."""
     problems: tuple[PlanProblem, ...]
     """With repairs, as warnings of the name `repaired-plan`."""
-    record: Record | None
+    record: TaskRecord | None
     shape: Shape = "single"
 
     @property
@@ -61,7 +61,7 @@ class PlanImporter:
         plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
         return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
 
-    def _read_from_text(self, record: Record) -> list[PlanProblem]:
+    def _read_from_text(self, record: TaskRecord) -> list[PlanProblem]:
         """Return that a record was found in a text, if it was."""
         if not record.within:
             return []
@@ -92,7 +92,7 @@ class PlanImporter:
         return linked.tasks, problems
 
     def _check(
-        self, record: NamedRecord, linked: Linked, placed: Sequence[Arguments], told: set[tuple[str, str]]
+        self, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments], told: set[tuple[str, str]]
     ) -> Iterator[PlanProblem]:
         """Check the tasks as any plan is checked; places and names are those of the record."""
         for problem in check_read(list(enumerate(linked.tasks)), self.tools):
@@ -111,7 +111,7 @@ class PlanImporter:
                     yield replace(problem, pointer=at)
 
 
-def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequence[Arguments]) -> str:
+def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
     """Return the place in the record for one in the plan."""
     _, number, *rest = place.split("/")
     match rest:

@@ -9,7 +9,7 @@ from instrc.ir.bench import Bench, BenchTool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import SHOWN_REPAIR
-from instrc.plans.taskbench.records import Record
+from instrc.plans.taskbench.records import TaskRecord
 from instrc.problems.plans import InvalidPlan, PlanProblem
 from instrc.problems.suggest import comparable, nearest
 from instrc.problems.taskbench import OddArguments, RepairedPlan
@@ -37,7 +37,7 @@ class NamedRecord:
     """A record with the tools that its tasks name."""
 
     names: ToolNames
-    record: Record
+    record: TaskRecord
     repair: bool
     """Whether known mistakes are repaired."""
     words: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ _PREFIXES = ("task", "tool")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TaskRecord:
     """One request with its plan."""
 
     nodes: Json
@@ -38,7 +38,7 @@ class Record:
     """Whether the plan stands in a text with something else around it: words, marks of a block of code."""
 
 
-def read_record(value: Json) -> Record | None:
+def read_record(value: Json) -> TaskRecord | None:
     """Return the plan of a record, an answer of a model alone too; `None` if there is none in it."""
     place: tuple[str, ...] = ()
     holder = value
@@ -65,7 +65,7 @@ def read_record(value: Json) -> Record | None:
 
     nodes, links, steps = member("nodes"), member("links"), member("steps")
     shape = said.get("type")
-    return Record(
+    return TaskRecord(
         nodes=nodes,
         links=links,
         steps=steps,

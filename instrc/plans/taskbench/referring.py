@@ -6,13 +6,13 @@ from instrc.ir.tasks import Task
 from instrc.plans.order import circles
 from instrc.plans.taskbench.arrange import fits
 from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
-from instrc.plans.taskbench.tags import Tag
-from instrc.plans.taskbench.written import Given
+from instrc.plans.taskbench.tags import ReferenceTag
+from instrc.plans.taskbench.written import WrittenArgument
 from instrc.problems.plans import PlanProblem
 from instrc.problems.taskbench_links import AmbiguousReference, CountedFromOne, OddReference, ReferenceInText, SeveralReferences
 
 
-def resolve(record: NamedRecord, given: list[list[Given]]) -> tuple[list[list[Given]], list[PlanProblem]]:
+def resolve(record: NamedRecord, given: list[list[WrittenArgument]]) -> tuple[list[list[WrittenArgument]], list[PlanProblem]]:
     """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
     referring = _Referring(record, list(given))
     for number, each in enumerate(given):
@@ -23,13 +23,13 @@ def resolve(record: NamedRecord, given: list[list[Given]]) -> tuple[list[list[Gi
 class _Referring:
     """The references of one record."""
 
-    def __init__(self, record: NamedRecord, given: list[list[Given]]) -> None:
+    def __init__(self, record: NamedRecord, given: list[list[WrittenArgument]]) -> None:
         self.record = record
         self.given = given
         self.problems: list[PlanProblem] = []
         self.base = self._counted_from()
 
-    def resolved(self, argument: Given) -> Given:
+    def resolved(self, argument: WrittenArgument) -> WrittenArgument:
         """Return an argument with the task it stands for."""
         value, found = argument.value, argument.tags
         if not isinstance(value, str):
@@ -50,10 +50,10 @@ class _Referring:
             return self._odd(argument, tag)
         return argument._replace(target=f"n{tag.node - self.base}")
 
-    def _place(self, argument: Given) -> str:
+    def _place(self, argument: WrittenArgument) -> str:
         return self.record.place(argument.number, "arguments", argument.position)
 
-    def _odd(self, argument: Given, tag: Tag) -> Given:
+    def _odd(self, argument: WrittenArgument, tag: ReferenceTag) -> WrittenArgument:
         """Return what a reference in another spelling stands for, if it is to be repaired."""
         place = self._place(argument)
         if not self.record.repair:
@@ -74,7 +74,7 @@ class _Referring:
         self.problems.append(repaired("odd-reference", place, tag.text, f"<node-{tag.node}>"))
         return argument._replace(target=f"n{node}")
 
-    def _copied(self, argument: Given, tag: Tag, node: int, position: int) -> Given:
+    def _copied(self, argument: WrittenArgument, tag: ReferenceTag, node: int, position: int) -> WrittenArgument:
         """Return what another task is given, where a reference names that, not what the task gives."""
         place = self._place(argument)
         if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
@@ -87,7 +87,7 @@ class _Referring:
         self.problems.append(repaired("odd-reference", place, tag.text, brief(copied.value)))
         return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
 
-    def _by_name(self, tool: str, argument: Given) -> str:
+    def _by_name(self, tool: str, argument: WrittenArgument) -> str:
         """Return the id of the task that the name of a tool stands for, as seen from another task."""
         places = [number for number, word in enumerate(self.record.words) if word == tool]
         if not places:

@@ -16,13 +16,13 @@ from instrc.ir.bench import Bench
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.plans.taskbench.arrange import content_type
-from instrc.plans.taskbench.records import SHAPES, Record, Shape, id_of, read_record, shape_of
+from instrc.plans.taskbench.records import SHAPES, Shape, TaskRecord, id_of, read_record, shape_of
 
 METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
 
 
 @dataclass(slots=True)
-class Facts:
+class PlanFacts:
     """What is compared of a plan."""
 
     names: list[str]
@@ -48,7 +48,7 @@ class Compared(NamedTuple):
     """How alike the sequences of tools are; `None` if the prediction cannot be read."""
 
 
-def compared(gold: Facts, prediction: Facts | None) -> Compared:
+def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
     """Compare one prediction with what is right."""
     if prediction is None:
         return Compared(tuple((0, 0, len(right)) for right in gold.sets()), None)
@@ -150,14 +150,14 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     return found
 
 
-def facts_of(record: Record, bench: Bench, index: Mapping[str, int]) -> Facts | None:
+def facts_of(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
     """Return what is compared of a plan; `None` if it cannot be read."""
     words = _words(record.nodes)
     if words is None:
         return None
     resource = bench.is_resource
     names = [_name(word, index) if resource else word for word, _ in words]
-    facts = Facts(names)
+    facts = PlanFacts(names)
     facts.tools = {name for name in names if name in index}
     facts.sequence = tuple(index.get(name, 0) for name in names)
     for number, (_, arguments) in enumerate(words):
@@ -189,7 +189,7 @@ def _name(word: str, index: Mapping[str, int]) -> str:
     return word if word in index else word.replace("_", " ")
 
 
-def _by_links(facts: Facts, links: Json) -> None:
+def _by_links(facts: PlanFacts, links: Json) -> None:
     """Count what the links say, where arguments do not say what depends on what."""
     first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
     for link in links if isinstance(links, list) else []:
@@ -200,7 +200,7 @@ def _by_links(facts: Facts, links: Json) -> None:
                 facts.places.add((first[source], first[target]))
 
 
-def _by_type(facts: Facts, number: int, argument: Json, bench: Bench) -> None:
+def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> None:
     """Count an argument of a tool whose inputs have types: a text, or the output of another task."""
     if isinstance(argument, dict):
         argument = argument.get("value", next(iter(argument.values()), None))

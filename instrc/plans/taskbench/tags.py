@@ -14,7 +14,7 @@ _NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
 _ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
 
 
-class Tag(NamedTuple):
+class ReferenceTag(NamedTuple):
     """A reference as it was written."""
 
     text: str
@@ -31,14 +31,14 @@ class Tag(NamedTuple):
         return _EXACT.fullmatch(self.text) is not None
 
 
-def tags_in(text: str) -> list[Tag]:
+def tags_in(text: str) -> list[ReferenceTag]:
     """Return the references in a text, in order."""
     return [_tag(found) for found in _ANY.finditer(text)] if "<" in text else []
 
 
-def _tag(found: re.Match[str]) -> Tag:
+def _tag(found: re.Match[str]) -> ReferenceTag:
     node, generated, member, argument, tool = found.groups()
     number = next((each for each in (node, generated, member) if each is not None), None)
-    return Tag(
+    return ReferenceTag(
         found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
     )

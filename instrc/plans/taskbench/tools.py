@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.ir.bench import Bench, BenchTool, Kind, Slot
+from instrc.ir.bench import Bench, BenchInput, BenchTool, Kind
 from instrc.jsonvalue import Json, JsonObject, as_texts
 from instrc.naming import pascal, snake
 
@@ -80,7 +80,7 @@ def media(kind: str) -> dict[str, Json]:
     return {"type": "string", "contentMediaType": _MEDIA[word]} if word in _MEDIA else {"type": "string", "description": kind}
 
 
-def _schema(slot: Slot, kind: Kind) -> Json:
+def _schema(slot: BenchInput, kind: Kind) -> Json:
     if kind == "resource":
         made = media(slot.type)
         return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`
@@ -99,7 +99,7 @@ def _tool(node: JsonObject, id_: str, name: str, index: int, refuse: Refuse) -> 
     description = said if said.__class__ is str else ""
     if inputs is not None:
         keys: set[str] = set()
-        slots = tuple(Slot(_free(snake(kind) or "input", keys, "_"), kind) for kind in _words(inputs, "input-type", refuse))
+        slots = tuple(BenchInput(_free(snake(kind) or "input", keys, "_"), kind) for kind in _words(inputs, "input-type", refuse))
         return BenchTool(id_, name, "resource", description, slots, _words(node.get("output-type"), "output-type", refuse), index)
     if parameters is not None:
         return BenchTool(id_, name, "temporal", description, _parameters(parameters, refuse), (), index)
@@ -115,18 +115,18 @@ def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
     return tuple(as_texts(value))
 
 
-def _parameters(value: Json, refuse: Refuse) -> tuple[Slot, ...]:
+def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
     if value.__class__ is not list:
         refuse(("parameters",), "it is no list of parameters")
         return ()
-    slots: dict[str, Slot] = {}
+    slots: dict[str, BenchInput] = {}
     for number, each in enumerate(value):
         name = each.get("name") if isinstance(each, dict) else None
         if not isinstance(each, dict) or not isinstance(name, str) or name in slots:
             refuse(("parameters", number), "it has no name of its own")
             continue
         kind, said = each.get("type"), each.get("desc", each.get("description"))
-        slots[name] = Slot(name, kind if kind.__class__ is str else "any", said if said.__class__ is str else "")
+        slots[name] = BenchInput(name, kind if kind.__class__ is str else "any", said if said.__class__ is str else "")
     return tuple(slots.values())
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from instrc.ir.bench import BenchTool
 from instrc.jsonvalue import Json
 from instrc.plans.taskbench.named_record import NamedRecord
-from instrc.plans.taskbench.tags import Tag, tags_in
+from instrc.plans.taskbench.tags import ReferenceTag, tags_in
 from instrc.problems.plans import PlanProblem
 
 
-class Given(NamedTuple):
+class WrittenArgument(NamedTuple):
     """One argument as it was written, and what it refers to."""
 
     key: str | None
@@ -19,13 +19,13 @@ class Given(NamedTuple):
     number: int
     """Of its task."""
     position: int
-    tags: tuple[Tag, ...] = ()
+    tags: tuple[ReferenceTag, ...] = ()
     """The references in it."""
     target: str | None = None
     """The id of the task it stands for."""
 
 
-def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Given], list[PlanProblem]]:
+def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[PlanProblem]]:
     """Return the arguments of a task as they are written, and what is odd about that."""
     tool = record.tools[number]
     problems: list[PlanProblem] = []
@@ -44,7 +44,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Giv
         written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
     if written is not None and not isinstance(written, list):
         return [], [*problems, record.odd("the arguments are no list", number)]
-    found: list[Given] = []
+    found: list[WrittenArgument] = []
     for position, each in enumerate(written or ()):
         argument, reason = _argument(tool, each, number, position)
         found.append(argument)
@@ -52,7 +52,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Giv
     return found, problems
 
 
-def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[Given, str | None]:
+def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
     """Return an argument, and what is odd about it."""
     name: str | None = None
     reason: str | None = None
@@ -66,4 +66,4 @@ def _argument(tool: BenchTool | None, each: Json, number: int, position: int) ->
     elif tool is not None and tool.kind == "temporal":
         reason = "an argument is no object with a `name` and a `value`"
     tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
-    return Given(name, value, number, position, tags), reason
+    return WrittenArgument(name, value, number, position, tags), reason

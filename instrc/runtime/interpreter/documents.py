@@ -17,7 +17,7 @@ PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """What was compiled; `steps` is a tool whose properties are steps."""
 
 
-class Options(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
     """The settings that decide what happens in a run."""
 
     asks: int
@@ -41,7 +41,7 @@ class PinnedPlan(TypedDict):
     interpreter: str
     kind: PlanKind
     process: JsonObject
-    options: Options
+    options: RunOptions
     digest: str
 
 
@@ -172,7 +172,7 @@ class RepeatState(TypedDict):
 BlockState: TypeAlias = BranchState | EachState | RepeatState | PlanState
 
 
-class Scope(TypedDict):
+class BodyState(TypedDict):
     """A body that is being carried out."""
 
     region: int
@@ -201,7 +201,7 @@ class State(TypedDict):
     """The state of a run."""
 
     inputs: JsonObject
-    scopes: dict[str, Scope]
+    scopes: dict[str, BodyState]
     ready: list[list[str | int]]
     """Scope and unit; with a third member, `true`, its delay has passed."""
     queue: list[str | FireCommand]

@@ -17,7 +17,7 @@ from instrc.dialects.catalogue import dialect
 from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.lifting.lift import lift
-from instrc.lifting.lifted import Call, Lifted
+from instrc.lifting.lifted import Lifted, LiftedCall
 from instrc.limits.runs import KEPT_LOWERINGS
 from instrc.lowering.lower import Lowering, lower
 from instrc.problems.problem import CompileError
@@ -156,7 +156,7 @@ def address(variable: str) -> str | None:
     return os.environ.get(variable) or None
 
 
-def _repairs(call: Call) -> tuple[str, ...]:
+def _repairs(call: LiftedCall) -> tuple[str, ...]:
     return tuple(str(repair.to_json()) for repair in call.repairs)
 
 

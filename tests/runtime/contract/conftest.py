@@ -15,7 +15,7 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.drivers.temporal.engine import TemporalEngine
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Engine, Equip, Launch, Report
+from instrc.runtime.engine import Engine, Equip, Launch, RunReport
 from instrc.runtime.events import Event
 from instrc.runtime.folder import FolderEngine
 from instrc.runtime.models.model import ModelError, Reply, Request
@@ -80,18 +80,18 @@ class Stage:
 
         return call
 
-    async def start(self, document: Json, inputs: Json = None, run: str = "r1", **options: Any) -> Report:
+    async def start(self, document: Json, inputs: Json = None, run: str = "r1", **options: Any) -> RunReport:
         """Begin a run, and wait until it ends or waits."""
         plan = plan_of(document, activities=list(self.handlers), **options)
         await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, {}))
         return await self.settled(run)
 
-    async def answer(self, step: str, data: Json, run: str = "r1") -> Report:
+    async def answer(self, step: str, data: Json, run: str = "r1") -> RunReport:
         """Answer a question, and wait until the run ends or waits again."""
         await self.engine.answer(run, step, data)
         return await self.settled(run)
 
-    async def settled(self, run: str) -> Report:
+    async def settled(self, run: str) -> RunReport:
         """Wait until a run ends or waits."""
         for _ in range(2000):
             report = await self.engine.show(run)

@@ -18,7 +18,7 @@ from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.drivers.dbos.reports import launch_json
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch, Report
+from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
@@ -108,7 +108,7 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
 def test_a_run_begun_several_times_at_once_is_one(stage: Stage, *, in_threads: bool) -> None:
     stage.release_after(1)
 
-    async def begun() -> list[Report]:
+    async def begun() -> list[RunReport]:
         work = [stage.engine.start(launch("r2", CALL)) for _ in range(4)]
         return await asyncio.gather(*([asyncio.to_thread(go, each) for each in work] if in_threads else work))
 
@@ -119,7 +119,7 @@ def test_a_run_begun_several_times_at_once_is_one(stage: Stage, *, in_threads: b
 def test_of_two_runs_of_one_name_begun_at_once_one_is_refused(stage: Stage) -> None:
     stage.released.set()
 
-    async def begun() -> list[Report | BaseException]:
+    async def begun() -> list[RunReport | BaseException]:
         both = (stage.engine.start(launch("r2", CALL, prompt)) for prompt in ("one", "other"))
         return await asyncio.gather(*both, return_exceptions=True)
 

@@ -17,10 +17,10 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos import mail, rest
 from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.loops import Loop, LoopEndedError
+from instrc.runtime.drivers.dbos.loops import EventLoopThread, LoopEndedError
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch, Report
+from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
@@ -59,8 +59,8 @@ def go(work: Any) -> Any:
     return asyncio.run(asyncio.wait_for(work, 60))
 
 
-def begin(engine: DurableEngine, document: Any = ASK, run: str = "r1") -> Report:
-    report: Report = go(engine.start(Launch(run, "test", plan_of(document), {"prompt": "go"})))
+def begin(engine: DurableEngine, document: Any = ASK, run: str = "r1") -> RunReport:
+    report: RunReport = go(engine.start(Launch(run, "test", plan_of(document), {"prompt": "go"})))
     return report
 
 
@@ -106,7 +106,7 @@ def test_a_store_that_is_used_does_not_give_way(made: Callable[[str], DurableEng
 
 
 def test_a_loop_ends_what_is_still_carried_out(made: Callable[[str], DurableEngine]) -> None:
-    loop, begun, ended = Loop("test"), threading.Event(), []
+    loop, begun, ended = EventLoopThread("test"), threading.Event(), []
 
     async def long() -> None:
         begun.set()

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from outliving import Worker, engine_in
 
 from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Launch, Report
+from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
 
 PROGRAM = Path(__file__).with_name("outliving.py")
@@ -102,7 +102,7 @@ async def persisted(work: Any, *given: Any, taken: str = "") -> Any:
             await asyncio.sleep(0.3)
 
 
-async def lived(folder: Path, run: str) -> Report:
+async def lived(folder: Path, run: str) -> RunReport:
     """Begin a run and answer what it asks, until it has ended."""
     engine = engine_in(folder, "killing")
     engine.only_asks = True
@@ -137,7 +137,7 @@ async def survived(folder: Path, server: Server, kills: int) -> Counter[str]:
         report = await lived(folder, "calm")
         expected = {key.removeprefix("calm/") for key, _ in calm.effects()}
     outcome = (report.outcome, report.record)
-    ended: dict[str, Report] = {}
+    ended: dict[str, RunReport] = {}
     async with killing(folder, server, kills) as deadly:
         ending = asyncio.ensure_future(deadly.kill())
 

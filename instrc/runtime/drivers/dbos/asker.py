@@ -14,7 +14,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.dbos import store
 from instrc.runtime.drivers.dbos.reports import launch_of, state_of
-from instrc.runtime.engine import Begun
+from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter import versions
 
 _T = TypeVar("_T")
@@ -45,7 +45,7 @@ class Asker:
             client = store.client_of(self.db())
             return await asyncio.to_thread(question, client)
 
-    async def begin(self, run: str, launch: Begun) -> None:
+    async def begin(self, run: str, launch: LaunchDocument) -> None:
         """Ask whoever carries the runs to begin one."""
         options: EnqueueOptions = {
             "workflow_name": store.WORKFLOW,

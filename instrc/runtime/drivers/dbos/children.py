@@ -11,13 +11,13 @@ from dbos import DBOSClient
 from instrc.jsonvalue import Json
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.effects import Child, Effects, child_inputs, child_result
-from instrc.runtime.engine import Begun
+from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.plan import has_pauses, plan_of
 
 
-class Carrier(Protocol):
+class RunHost(Protocol):
     """What carries runs."""
 
     client: DBOSClient
@@ -26,7 +26,7 @@ class Carrier(Protocol):
     def leaving(self) -> bool:
         """Whether it leaves its runs as they are, to be gone on with."""
 
-    async def begin(self, launch: Begun) -> Live:
+    async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run."""
 
     async def resume(self, run: str) -> Live:
@@ -36,7 +36,7 @@ class Carrier(Protocol):
         """End a run."""
 
 
-def child_of(carrier: Carrier, launch: Begun, parent: Live, effects: Effects) -> Child:
+def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, effects: Effects) -> Child:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
@@ -44,7 +44,7 @@ def child_of(carrier: Carrier, launch: Begun, parent: Live, effects: Effects) ->
         if not found:
             pauses = has_pauses(launch["plan"])
             plan = plan_of(process, activities=effects.activities.names(), pauses=pauses)
-            begun: Begun = {
+            begun: LaunchDocument = {
                 **launch,
                 "run": run,
                 "name": command["called"],
@@ -66,7 +66,7 @@ def child_of(carrier: Carrier, launch: Begun, parent: Live, effects: Effects) ->
     return child
 
 
-async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Outcome:
+async def _outcome_of(live: Live, parent: Live, carrier: RunHost) -> Outcome:
     """Wait for a child; while it waits for people, its parent does as well."""
     port = parent.port
     assert port is not None

@@ -24,7 +24,7 @@ from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_o
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Begun, Equip, Keep, Launch, Report
+from instrc.runtime.engine import Equip, Keep, Launch, LaunchDocument, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
@@ -57,7 +57,7 @@ class DurableEngine:
         self.asker: Asker = Asker(self.location)
         self._runner: Runner | None = None
 
-    async def start(self, launch: Launch) -> Report:
+    async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
         begun = launch_json(launch)
         async with self._carrier_with_tables() as runner:
@@ -74,14 +74,14 @@ class DurableEngine:
         _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
         return await (self._attend(launch.run) if runner is None else self.show(launch.run))
 
-    async def runs(self) -> list[Report]:
+    async def runs(self) -> list[RunReport]:
         """Return all runs that are kept, the latest first."""
         if not await self.asker.is_there():
             return []
         rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, sort_desc=True))
         return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]  # as below
 
-    async def show(self, run: str) -> Report:
+    async def show(self, run: str) -> RunReport:
         """Return how a run stands, with what the processes wait for that serve its activities."""
         row = await self.asker.row(run)
         below = (
@@ -91,7 +91,7 @@ class DurableEngine:
         )
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
 
-    async def answer(self, run: str, step: str, data: Json) -> Report:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run; this process goes on with it if no other carries the runs of this store."""
         report = await self.show(run)
         question = chosen(list(report.questions), step, run)
@@ -110,7 +110,7 @@ class DurableEngine:
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
         return await self.show(run)
 
-    async def cancel(self, run: str) -> Report:
+    async def cancel(self, run: str) -> RunReport:
         """End a run, and what it has begun; one that has ended stays as it is."""
         row = await self.asker.row(run)
         if row.status not in _ENDED:
@@ -129,7 +129,7 @@ class DurableEngine:
                     await asyncio.to_thread(mail.send, self.asker.db(), mail.Letter(token_hex(16), run, {"cancel": True}))
         return await self.show(run)
 
-    async def resume(self, run: str) -> Report:
+    async def resume(self, run: str) -> RunReport:
         """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
@@ -246,7 +246,7 @@ class DurableEngine:
 
         return self.equip(run, plan, how, tell)
 
-    async def _attend(self, run: str) -> Report:
+    async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
         while True:
             row = await self.asker.row(run)
@@ -270,7 +270,7 @@ class DurableEngine:
             await asyncio.sleep(POLL)
 
 
-def _refuse_another(row: WorkflowStatus, begun: Begun) -> None:
+def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
     """Refuse to go on with a run that only has the id of the one that is to begin."""
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):

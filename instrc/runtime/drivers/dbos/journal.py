@@ -22,7 +22,7 @@ STEP = "instrc"
 """The name of the steps."""
 
 
-class Entry(TypedDict, total=False):
+class JournalEntry(TypedDict, total=False):
     """One step."""
 
     results: list[tuple[str, Result]]
@@ -44,7 +44,7 @@ class Journal:
     """Commands to fire that were perhaps not carried out."""
 
 
-def entries_of(steps: Iterable[StepInfo]) -> list[Entry]:
+def entries_of(steps: Iterable[StepInfo]) -> list[JournalEntry]:
     """Return the entries among the steps that DBOS has recorded, in order.
 
     Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
@@ -52,7 +52,7 @@ def entries_of(steps: Iterable[StepInfo]) -> list[Entry]:
     return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
-def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Entry]) -> Journal:
+def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry]) -> Journal:
     """Return how far a run has come; what became runnable last is not issued."""
     journal = Journal(versions.begin(plan, inputs))
     for entry in entries:

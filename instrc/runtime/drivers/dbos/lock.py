@@ -14,7 +14,7 @@ _NUMBER = 0x696E73747263
 """`instrc` as a number."""
 
 
-class Lock(Protocol):
+class HeldLock(Protocol):
     """A lock that is held."""
 
     def release(self) -> None:
@@ -41,7 +41,7 @@ class _Advisory:
         return True
 
 
-def acquired(location: StoreLocation, engine: sa.Engine) -> Lock | None:
+def acquired(location: StoreLocation, engine: sa.Engine) -> HeldLock | None:
     """Return the lock of a store; `None` if another process holds it. It ends with the process that holds it."""
     with trouble(location):
         if location.is_file:

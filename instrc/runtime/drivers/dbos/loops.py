@@ -17,7 +17,7 @@ class LoopEndedError(Exception):
     """The loop has ended, before or while it did something."""
 
 
-class Loop:
+class EventLoopThread:
     """An event loop in a thread."""
 
     def __init__(self, name: str) -> None:

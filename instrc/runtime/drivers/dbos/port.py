@@ -10,14 +10,14 @@ from typing import TypeAlias
 from instrc.durations import seconds
 from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
-from instrc.runtime.drivers.dbos.journal import Entry, Journal
+from instrc.runtime.drivers.dbos.journal import Journal, JournalEntry
 from instrc.runtime.drivers.memory import MemoryPort
 from instrc.runtime.drivers.recording import as_recorded
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
 from instrc.runtime.questions import People
 
-Record: TypeAlias = Callable[[Entry], Awaitable[None]]
+Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 
 
 class DurablePort(MemoryPort):
@@ -89,7 +89,7 @@ class DurablePort(MemoryPort):
         await super().drain()
         await self._keep({})
 
-    async def _keep(self, entry: Entry) -> None:
+    async def _keep(self, entry: JournalEntry) -> None:
         """Record an entry, with what else is to be known of the run after a restart."""
         self._known_due |= self.due.keys()
         later = sorted((self.later & self._calls) - self._known_later)

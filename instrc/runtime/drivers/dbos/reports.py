@@ -6,7 +6,7 @@ from dbos import DBOSClient, WorkflowStatus
 
 from instrc.jsonvalue import JsonObject
 from instrc.runtime.drivers.dbos.journal import entries_of, rebuild_journal
-from instrc.runtime.engine import Begun, Launch, Report
+from instrc.runtime.engine import Launch, LaunchDocument, RunReport
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.interpreter.documents import Outcome, State
@@ -16,16 +16,16 @@ from instrc.runtime.secrets import redacted
 _ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
 
 
-def launch_json(launch: Launch) -> Begun:
+def launch_json(launch: Launch) -> LaunchDocument:
     """Return what is kept of the beginning of a run."""
     inputs = redacted(launch.inputs)
     return {"run": launch.run, "name": launch.name, "plan": launch.plan, "inputs": inputs, "how": launch.how}
 
 
-def launch_of(row: WorkflowStatus) -> Begun:
+def launch_of(row: WorkflowStatus) -> LaunchDocument:
     """Return what a run began with."""
     assert row.input is not None
-    launch: Begun = row.input["args"][0]
+    launch: LaunchDocument = row.input["args"][0]
     return launch
 
 
@@ -44,7 +44,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Quest
     ]
 
 
-def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> Report:
+def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
     """Return how a run stands; with its record if the `whole` is asked for."""
     launch = launch_of(row)
     outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
@@ -66,4 +66,4 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
         status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
-    return Report(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)

@@ -25,14 +25,14 @@ from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.children import child_of
 from instrc.runtime.drivers.dbos.claims import Claims
-from instrc.runtime.drivers.dbos.journal import STEP, Entry, entries_of, rebuild_journal
+from instrc.runtime.drivers.dbos.journal import STEP, JournalEntry, entries_of, rebuild_journal
 from instrc.runtime.drivers.dbos.live import Live
-from instrc.runtime.drivers.dbos.lock import Lock
-from instrc.runtime.drivers.dbos.loops import Loop, LoopEndedError
+from instrc.runtime.drivers.dbos.lock import HeldLock
+from instrc.runtime.drivers.dbos.loops import EventLoopThread, LoopEndedError
 from instrc.runtime.drivers.dbos.port import DurablePort
 from instrc.runtime.drivers.dbos.rest import Rest
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Begun
+from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.questions import People
 from instrc.runtime.traces import begun_before, read_trace
@@ -51,7 +51,7 @@ class Runner:
     """Held by who opens one, or closes one to open another."""
 
     def __init__(
-        self, location: store.StoreLocation, engine: sa.Engine, lock: Lock, making: Making, people: People | None
+        self, location: store.StoreLocation, engine: sa.Engine, lock: HeldLock, making: Making, people: People | None
     ) -> None:
         self.location = location
         self.engine = engine
@@ -61,7 +61,7 @@ class Runner:
         self.client: DBOSClient = store.client_of(engine)
         self.claims: Claims = Claims(self.client)
         self.closing: bool = False
-        self.loop: Loop = Loop("instrc-runner")
+        self.loop: EventLoopThread = EventLoopThread("instrc-runner")
         self.rest: Rest = Rest(self)
         self._users = 0
         self._gate = threading.Lock()
@@ -180,7 +180,7 @@ class Runner:
 
     # --- what is asked for ----------------------------------------------------------------------------------------------------
 
-    async def begin(self, launch: Begun) -> Live:
+    async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run; one that was begun meanwhile goes on."""
 
         async def begin() -> None:
@@ -237,7 +237,7 @@ class Runner:
 
     # --- carrying -------------------------------------------------------------------------------------------------------------
 
-    async def carry(self, launch: Begun) -> Outcome | None:
+    async def carry(self, launch: LaunchDocument) -> Outcome | None:
         """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
         task = asyncio.current_task()
         assert task is not None
@@ -252,7 +252,7 @@ class Runner:
             live.error = error
         raise asyncio.CancelledError
 
-    async def _carry(self, launch: Begun, live: Live) -> Outcome | None:
+    async def _carry(self, launch: LaunchDocument, live: Live) -> Outcome | None:
         run, plan = launch["run"], launch["plan"]
         steps = await asyncio.to_thread(self.client.list_workflow_steps, run)
         journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
@@ -272,16 +272,16 @@ class Runner:
         return outcome
 
 
-async def _record(entry: Entry) -> None:
+async def _record(entry: JournalEntry) -> None:
     await DBOS.run_step_async({"name": STEP}, _resolved, entry)
 
 
-async def _resolved(entry: Entry) -> Entry:
+async def _resolved(entry: JournalEntry) -> JournalEntry:
     return entry
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
-async def run_plan(launch: Begun) -> Outcome | None:
+async def run_plan(launch: LaunchDocument) -> Outcome | None:
     """Carry a run: the one workflow, which interprets every plan."""
     runner = Runner.current
     if runner is None or runner.leaving:

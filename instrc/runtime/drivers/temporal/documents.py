@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypeAlias, TypedDict, final
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.engine import Begun
+from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.commands import ActivityCommand, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 from instrc.runtime.questions import Asker
@@ -25,7 +25,7 @@ class Continued(Carried):
     state: State
 
 
-class Launched(Begun):
+class Launched(LaunchDocument):
     """What a workflow begins with."""
 
     digest: str
@@ -62,17 +62,17 @@ class Handed(TypedDict):
 
 
 @final
-class Pending(TypedDict):
+class PendingResult(TypedDict):
     """Somebody gives the result later."""
 
     pending: bool
 
 
-Came: TypeAlias = Result | Handed | Pending
+Came: TypeAlias = Result | Handed | PendingResult
 """What an activity gives back."""
 
 
-class Letter(TypedDict):
+class AnswerMessage(TypedDict):
     """An answer to a question."""
 
     answer: str

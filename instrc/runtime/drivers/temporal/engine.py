@@ -31,11 +31,11 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.asking import ask_people
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import connected, has_search_attributes, trouble
-from instrc.runtime.drivers.temporal.documents import Launched, Letter
+from instrc.runtime.drivers.temporal.documents import AnswerMessage, Launched
 from instrc.runtime.drivers.temporal.reports import Reader
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
-from instrc.runtime.engine import Equip, Keep, Launch, Report
+from instrc.runtime.engine import Equip, Keep, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.secrets import redacted
@@ -83,7 +83,7 @@ class TemporalEngine:
         self.only_asks = False
         """Workers elsewhere carry the runs; this process does not."""
 
-    async def start(self, launch: Launch) -> Report:
+    async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
         client = await self._client()
         digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
@@ -117,7 +117,7 @@ class TemporalEngine:
                     raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
         return await ask_people(self, await self._attend(launch.run), self.people)
 
-    async def runs(self) -> list[Report]:
+    async def runs(self) -> list[RunReport]:
         """Return all runs that the server keeps, the latest first."""
         client = await self._client()
         with trouble():
@@ -128,13 +128,13 @@ class TemporalEngine:
             reports = [await reader.report(await reader.described(row.id.removeprefix(self.prefix))) for row in found]
         return sorted(reports, key=lambda report: -(report.began or 0))
 
-    async def show(self, run: str) -> Report:
+    async def show(self, run: str) -> RunReport:
         """Return how a run stands."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
             return await (await self._reader()).report(described)
 
-    async def answer(self, run: str, step: str, data: Json) -> Report:
+    async def answer(self, run: str, step: str, data: Json) -> RunReport:
         """Answer a question of a run, and wait until it ends or waits again."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=True):
@@ -142,7 +142,7 @@ class TemporalEngine:
             question = chosen(list(report.questions), step, run)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
-            letter: Letter = {"answer": asked, "data": redacted(data)}
+            letter: AnswerMessage = {"answer": asked, "data": redacted(data)}
             try:
                 with trouble():
                     await handle.execute_update(names.ANSWER, letter, id=token_hex(16))
@@ -152,7 +152,7 @@ class TemporalEngine:
                 raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
             return await self._attend(run)
 
-    async def cancel(self, run: str) -> Report:
+    async def cancel(self, run: str) -> RunReport:
         """End a run."""
         described = await (await self._reader()).described(run)
         if described.status == WorkflowExecutionStatus.RUNNING:
@@ -164,7 +164,7 @@ class TemporalEngine:
                         await handle.result()
         return await self.show(run)
 
-    async def resume(self, run: str) -> Report:
+    async def resume(self, run: str) -> RunReport:
         """Serve the queue of a run until it ends or waits."""
         await (await self._reader()).described(run)
         return await ask_people(self, await self._attend(run), self.people)
@@ -220,7 +220,7 @@ class TemporalEngine:
 
         return tell
 
-    async def _attend(self, run: str) -> Report:
+    async def _attend(self, run: str) -> RunReport:
         """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
         async with self._served(carry=True):
             ended = asyncio.ensure_future((await self._client()).get_workflow_handle(self.prefix + run).result())

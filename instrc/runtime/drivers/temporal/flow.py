@@ -8,7 +8,7 @@ from temporalio.exceptions import ApplicationError
 
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.temporal import names
-from instrc.runtime.drivers.temporal.documents import Ended, Launched, Letter, Standing
+from instrc.runtime.drivers.temporal.documents import AnswerMessage, Ended, Launched, Standing
 from instrc.runtime.drivers.temporal.port import TemporalPort
 from instrc.runtime.drivers.temporal.telling import tell
 from instrc.runtime.interpreter import versions
@@ -47,12 +47,12 @@ class RunWorkflow:
         return {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
 
     @workflow.update(name=names.ANSWER)
-    def answer(self, letter: Letter) -> None:
+    def answer(self, letter: AnswerMessage) -> None:
         """Take an answer in."""
         self._take(letter)
 
     @answer.validator
-    def refuse(self, letter: Letter) -> None:
+    def refuse(self, letter: AnswerMessage) -> None:
         """Refuse what is not asked, or does not fit: the question stays open."""
         wrong = self._faults(letter)
         if wrong is None:
@@ -61,7 +61,7 @@ class RunWorkflow:
             raise ApplicationError(wrong[0]["message"], wrong[0]["pointer"], type=names.REJECTED)
 
     @workflow.signal(name=f"{names.ANSWER}-signal")
-    def told(self, letter: Letter) -> None:
+    def told(self, letter: AnswerMessage) -> None:
         """Take an answer in where the server knows no updates; a wrong one is left out, and the question stays open."""
         if self._faults(letter) == []:
             self._take(letter)
@@ -94,12 +94,12 @@ class RunWorkflow:
             plan = self.launch["plan"]["digest"]
             workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
 
-    def _faults(self, letter: Letter) -> list[Complaint] | None:
+    def _faults(self, letter: AnswerMessage) -> list[Complaint] | None:
         if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
-    def _take(self, letter: Letter) -> None:
+    def _take(self, letter: AnswerMessage) -> None:
         tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
         self.port.give(letter["answer"], {"ok": letter["data"]})
         self.note("running")

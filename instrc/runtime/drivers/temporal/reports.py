@@ -17,7 +17,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import trouble
 from instrc.runtime.drivers.temporal.documents import Ended, Standing
-from instrc.runtime.engine import Report
+from instrc.runtime.engine import RunReport
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import Question, Status
 
@@ -46,11 +46,11 @@ class Reader:
             raise missing
         return described
 
-    async def report(self, described: WorkflowExecutionDescription) -> Report:
+    async def report(self, described: WorkflowExecutionDescription) -> RunReport:
         """Return how a run stands."""
         return (await self.standing(described))[0]
 
-    async def standing(self, described: WorkflowExecutionDescription) -> tuple[Report, bool]:
+    async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
         """Return how a run stands, and whether it goes on only if somebody does something."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
@@ -75,7 +75,7 @@ class Reader:
             status = "waiting"
         ended_at = described.close_time.timestamp() if described.close_time else None
         began = described.start_time.timestamp()
-        return Report(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
+        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
 
     async def _asked(self, workflow: str) -> Standing:
         handle = self.client.get_workflow_handle(workflow)

@@ -7,13 +7,13 @@ from typing import Unpack
 
 from temporalio import workflow
 
-from instrc.runtime.events import EventKind, Facts, Sink, event_of
+from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 
 sinks: list[Sink] = []
 """Of the workers in this process."""
 
 
-def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack[Facts]) -> None:
+def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
     """Tell what happens."""
     if not workflow.unsafe.is_replaying():
         told = event_of(run, event, command, facts)

@@ -15,7 +15,7 @@ from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 
 
-class Given(NamedTuple):
+class BlockResult(NamedTuple):
     """A block is done: what is recorded of it, and its value."""
 
     record: Json
@@ -30,7 +30,7 @@ class StoppedError(Exception):
         self.step = step
 
 
-def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
+def begin(machine: Machine, scope: str, unit: Unit) -> BlockResult | None:
     """Begin a block; return what it gives if there is nothing to wait for."""
     block = unit.block
     here = scoped_id(scope, unit.context)
@@ -41,7 +41,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
                 if branch.condition is None or holds(machine, scope, branch.condition):
                     noted[unit.context] = {"branch": index}
                     return _enter(machine, here, unit.regions[index], scope, {}, {"branch": index})
-            return Given(None, None)
+            return BlockResult(None, None)
         case Do():
             noted[unit.context] = {}
             return _enter(machine, here, unit.regions[0], scope, {})
@@ -52,7 +52,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
             repeated = machine.repeat(scope, of)
             if not repeated["vain"]:
                 del noted[of]
-                return Given(None, repeated["value"])
+                return BlockResult(None, repeated["value"])
             return _enter(machine, here, unit.regions[0], scope, {})
         case Each():
             elements = _elements(unit, evaluate(machine, scope, block.source), block.most)
@@ -64,7 +64,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
                 "records": [None] * count,
                 "values": [None] * count,
             }
-            return _more_elements(machine, scope, unit, block) if elements else Given([], [])
+            return _more_elements(machine, scope, unit, block) if elements else BlockResult([], [])
         case Repeat():
             items = None
             if block.source is not None:
@@ -82,10 +82,10 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
                 return _end_repeat(machine, scope, unit, block)
             return _next_round(machine, scope, unit, block)
         case None:
-            return Given(None, None)
+            return BlockResult(None, None)
 
 
-def body_done(machine: Machine, inner: str) -> Given | None:
+def body_done(machine: Machine, inner: str) -> BlockResult | None:
     """Take in that a body is done: go on with the next one, or return what the block gives."""
     done = machine.scope(inner)
     scope = machine.around(inner)
@@ -106,7 +106,7 @@ def body_done(machine: Machine, inner: str) -> Given | None:
             if elements["left"]:
                 return _more_elements(machine, scope, unit, block)
             del blocks[unit.context]
-            return Given(elements["records"], elements["values"])
+            return BlockResult(elements["records"], elements["values"])
         case Repeat() as block:
             noted = machine.repeat(scope, unit.context)
             ends = block.until is not None and holds(machine, inner, block.until)
@@ -135,11 +135,11 @@ def body_done(machine: Machine, inner: str) -> Given | None:
         case Else(of=of):
             machine.close_scope(inner)
             blocks.pop(of, None)
-            return Given(record, value)
+            return BlockResult(record, value)
         case _:
             machine.close_scope(inner)
             del blocks[unit.context]
-            return Given(record, value)
+            return BlockResult(record, value)
 
 
 def rescue(machine: Machine, scope: str, unit: Unit, error: Failure) -> bool:
@@ -157,7 +157,7 @@ def can_rescue(machine: Machine, scope: str, unit: Unit) -> bool:
 
 def _enter(
     machine: Machine, inner: str, region: int, scope: str, names: JsonObject, record: JsonObject | None = None
-) -> Given | None:
+) -> BlockResult | None:
     return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
 
 
@@ -180,7 +180,7 @@ def _elements(unit: Unit, source: Json, most: int | None) -> list[Json]:
     return source if isinstance(source, list) else list(range(1, count + 1))
 
 
-def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Given | None:
+def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> BlockResult | None:
     """Begin as many elements as may run at the same time."""
     noted = machine.each(scope, unit.context)
     limit = machine.program.options.get("elements") or len(noted["items"])
@@ -201,10 +201,10 @@ def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Giv
     if noted["left"]:
         return None
     del machine.scope(scope)["blocks"][unit.context]
-    return Given(noted["records"], noted["values"])
+    return BlockResult(noted["records"], noted["values"])
 
 
-def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given | None:
+def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> BlockResult | None:
     noted = machine.repeat(scope, unit.context)
     while True:
         noted["round"] += 1
@@ -248,11 +248,11 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
-def _end_repeat(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given:
+def _end_repeat(machine: Machine, scope: str, unit: Unit, block: Repeat) -> BlockResult:
     noted = machine.repeat(scope, unit.context)
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
     records = noted.pop("records")
     noted.pop("items")
     if block.otherwise is None:
         del machine.scope(scope)["blocks"][unit.context]
-    return Given(records, noted["value"])
+    return BlockResult(records, noted["value"])

@@ -16,18 +16,18 @@ from instrc.ir.reads import Read, reads_of
 from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject
-from instrc.runtime.interpreter.documents import Options, PinnedPlan
-from instrc.runtime.interpreter.v1.units import LocatedPath, Region, Source, Unit, UnitKind, reads
+from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
+from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, Source, Unit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.schema.validation import SchemaValidator
 
 
-class Program:
+class RunnablePlan:
     """The regions of a plan."""
 
     def __init__(self, plan: PinnedPlan) -> None:
         self.document: JsonObject = plan["process"]
-        self.options: Options = plan["options"]
+        self.options: RunOptions = plan["options"]
         self.whole: bool = plan["kind"] == "tool"
         """The first chunk is a tool, and its properties are no steps."""
         self.open: bool = plan["kind"] != "process"
@@ -36,7 +36,7 @@ class Program:
         self.models: dict[str, str] = self.options.get("models") or {}
         self.process: Process = Process.from_json(self.document)
         self.definitions: JsonObject = definitions_of(self.document)
-        self.regions: list[Region] = []
+        self.regions: list[PlanRegion] = []
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""
         self._validators: dict[str, SchemaValidator] = {}
@@ -47,14 +47,14 @@ class Program:
             self._connect(region)
         self._waits.clear()
 
-    def locate(self, region: Region, read: Read) -> LocatedPath:
+    def locate(self, region: PlanRegion, read: Read) -> LocatedPath:
         """Return what a path begins with, from its region outwards; what is nowhere is an input. The longest key wins."""
         place = region.places.get(read)
         if place is None:
             place = region.places[read] = self._located(region, read)
         return place
 
-    def _located(self, region: Region, read: Read) -> LocatedPath:
+    def _located(self, region: PlanRegion, read: Read) -> LocatedPath:
         segments = read.segments
         joined = 1
         if not segments[0].quoted:
@@ -77,7 +77,7 @@ class Program:
     # --- regions and units --------------------------------------------------------------------------------------------------
 
     def _build(self, body: Body) -> None:
-        self.regions.append(Region(0, None, 0, frozenset(), body.value))
+        self.regions.append(PlanRegion(0, None, 0, frozenset(), body.value))
         waiting = [(self.regions[0], body)]
         while waiting:
             region, inner = waiting.pop()
@@ -96,7 +96,7 @@ class Program:
                     if isinstance(repeat, Repeat) and repeat.key is not None:
                         region.keys[repeat.key].append(unit.index)
 
-    def _inside(self, unit: Unit, block: Block, region: Region) -> Iterator[tuple[Region, Body]]:
+    def _inside(self, unit: Unit, block: Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, Body]]:
         bodies: list[tuple[Body, frozenset[str], Condition | None]]
         match block:
             case When(branches=branches):
@@ -114,7 +114,7 @@ class Program:
         first = len(self.regions)
         unit.regions = tuple(range(first, first + len(bodies)))
         for body, names, until in bodies:
-            inner = Region(len(self.regions), region.index, unit.index, names, body.value, until)
+            inner = PlanRegion(len(self.regions), region.index, unit.index, names, body.value, until)
             self.regions.append(inner)
             yield inner, body
 
@@ -154,7 +154,7 @@ class Program:
 
     # --- who waits for whom -------------------------------------------------------------------------------------------------
 
-    def _connect(self, region: Region) -> None:
+    def _connect(self, region: PlanRegion) -> None:
         for unit in region.units:
             for read in reads(unit):
                 self._need(region, unit.index, read)
@@ -169,7 +169,7 @@ class Program:
         for read in last:
             self._need(region, None, read)
 
-    def _need(self, region: Region, unit: int | None, read: Read) -> None:
+    def _need(self, region: PlanRegion, unit: int | None, read: Read) -> None:
         """Let a unit, or the block around it, wait for what gives a path."""
         place = self.locate(region, read)
         for _ in range(place.levels):
@@ -188,14 +188,14 @@ class Program:
             if giver < unit:
                 self._wait(region, unit, giver)
 
-    def _wait(self, region: Region, unit: int, giver: int) -> None:
+    def _wait(self, region: PlanRegion, unit: int, giver: int) -> None:
         wait = (region.index, unit, giver)
         if giver != unit and wait not in self._waits:
             self._waits.add(wait)
             region.units[giver].dependents.append(unit)
             region.units[unit].needs += 1
 
-    def givers(self, region: Region, place: LocatedPath) -> list[int]:
+    def givers(self, region: PlanRegion, place: LocatedPath) -> list[int]:
         """Return the units of a region that give what a path begins with."""
         if place.source == "key":
             return region.keys[place.name]
@@ -211,7 +211,7 @@ def _of_block(unit: Unit) -> tuple[When | Each | Repeat | Try | Do, ...]:
     return () if unit.block is None or isinstance(unit.block, Else) else (unit.block,)
 
 
-def _source(region: Region, name: str) -> Source | None:
+def _source(region: PlanRegion, name: str) -> Source | None:
     if name in region.names:
         return "name"
     if name in region.keys:

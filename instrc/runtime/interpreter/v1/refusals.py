@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from instrc.ir.flow import Condition, Each, Else, Repeat, When
 from instrc.ir.reads import Named, Read, Segment, Value, reads_of
-from instrc.runtime.interpreter.v1.program import Program
-from instrc.runtime.interpreter.v1.units import Region
+from instrc.runtime.interpreter.v1.program import RunnablePlan
+from instrc.runtime.interpreter.v1.units import PlanRegion
 
 INPUT = -1
 """Stands for the region of an input."""
 
 
-def unread_decisions(program: Program) -> Iterator[tuple[int, str]]:
+def unread_decisions(program: RunnablePlan) -> Iterator[tuple[int, str]]:
     """Yield the steps of persons, by region and key, whose `decision` is read by no condition."""
     asked = {
         (region.index, step.key)
@@ -28,14 +28,14 @@ def unread_decisions(program: Program) -> Iterator[tuple[int, str]]:
         )
 
 
-def decisions_of(program: Program, region: Region, condition: Condition) -> set[tuple[int, str]]:
+def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition) -> set[tuple[int, str]]:
     """Return the steps, by region and key, whose `decision` a condition reads."""
     found = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
     return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
 
 
-def _conditions_read(program: Program) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    start: list[tuple[Region, Read, tuple[str, ...]]] = []
+def _conditions_read(program: RunnablePlan) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    start: list[tuple[PlanRegion, Read, tuple[str, ...]]] = []
     for region in program.regions:
         if region.until is not None:
             start += [(region, read, ()) for read, _ in region.until.tests]
@@ -46,7 +46,9 @@ def _conditions_read(program: Program) -> Iterator[tuple[int, str, tuple[str, ..
     yield from bases_of(program, start)
 
 
-def bases_of(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]) -> set[tuple[int, str, tuple[str, ...]]]:
+def bases_of(
+    program: RunnablePlan, start: list[tuple[PlanRegion, Read, tuple[str, ...]]]
+) -> set[tuple[int, str, tuple[str, ...]]]:
     """Return the steps by region, the inputs, and the members of them that paths lead to, through the values of blocks."""
     found: set[tuple[int, str, tuple[str, ...]]] = set()
     seen: set[tuple[int, Read, tuple[str, ...]]] = set()
@@ -84,8 +86,8 @@ def bases_of(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]
 
 
 def _values_of_block(
-    program: Program, region: Region, name: str, tail: tuple[str, ...]
-) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+    program: RunnablePlan, region: PlanRegion, name: str, tail: tuple[str, ...]
+) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
     """Yield what the name of a block stands for, as far as it is the value of something."""
     if region.parent is None:
         return
@@ -107,8 +109,8 @@ def _values_of_block(
 
 
 def _values_of_member(
-    region: Region, value: Value | None, tail: tuple[str, ...]
-) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+    region: PlanRegion, value: Value | None, tail: tuple[str, ...]
+) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
     """Yield the paths that a member of a value leads to."""
     match value:
         case Read() as read:

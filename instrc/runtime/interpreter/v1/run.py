@@ -10,13 +10,13 @@ from instrc.runtime.interpreter.commands import Command, Complaint, Result
 from instrc.runtime.interpreter.documents import PinnedPlan, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.record import record_of
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.runtime.validation import complaints
 
-_programs: OrderedDict[str, Program] = OrderedDict()
+_programs: OrderedDict[str, RunnablePlan] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
 
 
@@ -81,11 +81,11 @@ def _machine(plan: PinnedPlan, state: State) -> Machine:
     return Machine(_program(plan), state, [])
 
 
-def _program(plan: PinnedPlan) -> Program:
+def _program(plan: PinnedPlan) -> RunnablePlan:
     digest = plan["digest"]
     program = _programs.get(digest)
     if program is None:
-        program = Program(plan)
+        program = RunnablePlan(plan)
         for number, key in unread_decisions(program):
             for index in program.regions[number].keys[key]:
                 program.regions[number].units[index].unread |= {key}

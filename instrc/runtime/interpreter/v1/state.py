@@ -7,9 +7,9 @@ from typing import NoReturn, cast
 
 from instrc.jsonvalue import JsonObject, as_text
 from instrc.runtime.interpreter.commands import Failure, Kind
-from instrc.runtime.interpreter.documents import BranchState, EachState, Entry, PlanState, RepeatState, Scope, State
-from instrc.runtime.interpreter.v1.program import Program
-from instrc.runtime.interpreter.v1.units import Region, Unit
+from instrc.runtime.interpreter.documents import BodyState, BranchState, EachState, Entry, PlanState, RepeatState, State
+from instrc.runtime.interpreter.v1.program import RunnablePlan
+from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
 
 ROOT = ""
 """The id of the outermost scope."""
@@ -27,12 +27,12 @@ class FailedError(Exception):
 class Machine:
     """A program and the state of one run of it."""
 
-    program: Program
+    program: RunnablePlan
     state: State
     withdrawn: list[str]
     """Commands that nobody waits for any more, as they are found."""
 
-    def scope(self, scope: str) -> Scope:
+    def scope(self, scope: str) -> BodyState:
         """Return a scope."""
         return self.state["scopes"][scope]
 
@@ -40,7 +40,7 @@ class Machine:
         """Return the scope that a body stands in; the outermost stands in none."""
         return as_text(self.state["scopes"][scope]["parent"])
 
-    def region(self, scope: str) -> Region:
+    def region(self, scope: str) -> PlanRegion:
         """Return the body that a scope carries out."""
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region]

@@ -26,7 +26,7 @@ class LocatedPath(NamedTuple):
     quoted: tuple[bool, ...]
 
 
-class View(NamedTuple):
+class ShownPath(NamedTuple):
     """A path, and the names under which its value is shown: none for an object whose members are shown."""
 
     place: LocatedPath
@@ -70,12 +70,12 @@ class Unit:
     """The properties that are filled with a plan."""
     loops: tuple[Loop, ...] = ()
     """The parts of a model's answer that may ask for another round."""
-    view: tuple[View, ...] | None = None
+    view: tuple[ShownPath, ...] | None = None
     """What it is shown of what its steps read, once that has been asked for."""
 
 
 @dataclass(slots=True)
-class Region:
+class PlanRegion:
     """One body."""
 
     index: int

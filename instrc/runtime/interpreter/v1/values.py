@@ -8,9 +8,9 @@ from instrc.flattening.split import split
 from instrc.ir.flow import Condition, Else, Repeat
 from instrc.ir.reads import Constant, Listed, Named, Read, Value
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.runtime.interpreter.documents import Scope
+from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.state import Machine
-from instrc.runtime.interpreter.v1.units import LocatedPath, Region, Unit, View
+from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, ShownPath, Unit
 from instrc.runtime.interpreter.v1.views import with_definitions
 from instrc.runtime.validation import accepts
 
@@ -83,7 +83,7 @@ def context_of(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]
     return found
 
 
-def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> Iterator[View]:
+def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
     """Yield what is shown of some paths: each once, and without those below others."""
     region = machine.region(scope)
     chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
@@ -91,7 +91,7 @@ def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> 
         if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
             continue
         place = machine.program.locate(region, read)
-        yield View(place, (place.name, *place.rest) if place.source != "context" else place.rest)
+        yield ShownPath(place, (place.name, *place.rest) if place.source != "context" else place.rest)
 
 
 def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -> Value | None:
@@ -114,7 +114,7 @@ def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -
             return value
 
 
-def _is_own(machine: Machine, region: Region, read: Read, unit: Unit) -> bool:
+def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: Unit) -> bool:
     """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
     if place.levels:
@@ -147,7 +147,7 @@ def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> 
     found[names[-1]] = value
 
 
-def _name(machine: Machine, scope: str, region: Region, name: str) -> Json:
+def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
     """Return what a name of a block stands for."""
     names = machine.scope(scope)["names"]
     if name in names:
@@ -164,7 +164,7 @@ def _name(machine: Machine, scope: str, region: Region, name: str) -> Json:
     return about.get(name)
 
 
-def _context(machine: Machine, scope: Scope, region: Region, place: LocatedPath) -> Json:
+def _context(machine: Machine, scope: BodyState, region: PlanRegion, place: LocatedPath) -> Json:
     """Return what a chunk has given, or one step of it."""
     units = region.contexts[place.name]
     if place.rest:
@@ -176,9 +176,9 @@ def _context(machine: Machine, scope: Scope, region: Region, place: LocatedPath)
 
 def _step(
     machine: Machine,
-    scope: Scope,
+    scope: BodyState,
     givers: list[int],
-    region: Region,
+    region: PlanRegion,
     key: str,
     rest: tuple[str, ...],
     quoted: tuple[bool, ...],
