@@ -150,3 +150,22 @@ def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
     hops = re.findall(r"`([\w/]+\.py)`[^`()]*(?:\([^`()]*\))?[^`()→]*\(`(\w+)`", page)
     assert len(hops) > 12
     assert [(name, type_) for name, type_ in hops if not re.search(rf"\b{type_}\b", files[name].read_text("utf-8"))] == []
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """One meaning a word.
+
+    In `ir/` a construct of the language keeps its name from form to form: `When` is one thing in the surface, the graph and the
+    process.  Classes that are private to their file may be called as others are.
+    """
+    places: dict[str, list[Path]] = {}
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(file)
+    forms = ROOT / "instrc" / "ir"
+    assert {
+        name: [str(file.relative_to(ROOT)) for file in files]
+        for name, files in places.items()
+        if len(files) > 1 and (any(file.parent != forms for file in files) or len(set(files)) < len(files))
+    } == {}
