@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instrc.dialects.words import FORMATS, STRICT, WORD
+from instrc.dialects.words import FORMATS, NOT_ENFORCED, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
 from instrc.jsonvalue import Json, JsonObject
 
@@ -12,6 +12,63 @@ _PLAIN: JsonObject = {"name": "@name", "description": "@description", "input_sch
 
 
 _RESULT: Json = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}
+_DOCUMENTED = "Anthropic documentation, structured outputs"
+RULES = (
+    Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418", "2026-11-20", ("key",)),
+    Fact(
+        "names are of [a-zA-Z0-9_-]; 128 characters are reported today, 64 in 2025 and for references to tools: 64 are taken",
+        "home-assistant#147760, claude-code#96152, #21492",
+        "2026-11-20",
+        ("tool_name",),
+    ),
+    Fact("no oneOf, allOf, anyOf at the top", "anthropics/claude-code#40075", "2026-11-20", ("root",)),
+    Fact("the case of enum values may change in answers", _DOCUMENTED, "2026-11-20", ("fold",)),
+    Fact(
+        "whether keywords that begin with x- are taken is not known", "nothing published was found", "2026-11-20", ("comments",)
+    ),
+    Fact(
+        "calls are blocks beside the text, tool_use; their results are blocks tool_result",
+        "anthropic 2.12.0, types/tool_use_block.py, types/tool_result_block_param.py",
+        "2026-11-23",
+        ("extracts_calls", "result"),
+    ),
+)
+"""What holds with and without strictness."""
+SHOWN = Fact(NOT_ENFORCED, "anthropic 2.12.0, types/tool_param.py", "2026-11-23", ("structure", "order", "closed", "enforced"))
+STRICT_RULES = (
+    Fact(
+        "each object is closed, no recursion, no bounds of numbers and lengths",
+        _DOCUMENTED,
+        "2026-11-20",
+        ("closed", "recursion", "maps", "keywords"),
+    ),
+    Fact(
+        "the formats of strings; patterns without look-around, back-references and \\b",
+        _DOCUMENTED,
+        "2026-11-20",
+        ("formats", "patterns"),
+    ),
+    Fact(
+        "20 strict tools, 24 optional, 16 union-typed parameters a request",
+        _DOCUMENTED,
+        "2026-11-20",
+        ("limits",),
+    ),
+    Fact("required properties come first, then optional ones", _DOCUMENTED, "2026-11-20", ("order",)),
+    Fact("minItems is 0 or 1", _DOCUMENTED, "2026-11-20", ("most_min_items",)),
+    Fact(
+        "the SDK puts tuples into words, empties maps, and refuses a place without a type",
+        "anthropic 2.12.0, transform_schema, run",
+        "2026-11-23",
+        ("tuples", "maps", "anything"),
+    ),
+    Fact(
+        "the limit of the compiled grammar may be reached below 20, 24 and 16: 7 simple strict tools failed once",
+        "anthropics/anthropic-sdk-typescript#885, alphaXiv/agents#49",
+        "2026-11-21",
+    ),
+    *RULES,
+)
 
 
 def anthropic() -> Dialect:
@@ -33,9 +90,14 @@ def anthropic() -> Dialect:
         comments=False,
         enforced=False,
         facts=(
-            Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418", "2026-11-20"),
-            Fact("no oneOf, allOf, anyOf at the top", "anthropics/claude-code#40075", "2026-11-20"),
-            Fact("the case of enum values may change in answers", "Anthropic documentation, structured outputs", "2026-11-20"),
+            Fact(
+                "a tool has name, description, input_schema and input_examples",
+                "anthropic 2.12.0, types/tool_param.py",
+                "2026-11-23",
+                ("envelope", "where", "example"),
+            ),
+            SHOWN,
+            *RULES,
         ),
     )
 
@@ -64,24 +126,12 @@ def anthropic_strict() -> Dialect:
         limits=Limits(tools=20, optional=24, unions=16),
         facts=(
             Fact(
-                "each object is closed, no recursion, no bounds of numbers and lengths",
-                "Anthropic documentation, structured outputs",
-                "2026-11-20",
+                "strict stands on the tool, beside name, description, input_schema and input_examples",
+                "anthropic 2.12.0, types/tool_param.py",
+                "2026-11-23",
+                ("envelope", "plain", "where", "example"),
             ),
-            Fact(
-                "20 strict tools, 24 optional, 16 union-typed parameters a request",
-                "Anthropic documentation, structured outputs",
-                "2026-11-20",
-            ),
-            Fact(
-                "required properties come first, then optional ones", "Anthropic documentation, structured outputs", "2026-11-20"
-            ),
-            Fact("minItems is 0 or 1", "Anthropic documentation, structured outputs", "2026-11-20"),
-            Fact(
-                "the limit of the compiled grammar may be reached below 20, 24 and 16: 7 simple strict tools failed once",
-                "anthropics/anthropic-sdk-typescript#885, alphaXiv/agents#49",
-                "2026-11-21",
-            ),
+            *STRICT_RULES,
         ),
     )
 
@@ -98,4 +148,13 @@ def anthropic_output() -> Dialect:
         example=None,
         where=("schema",),
         limits=Limits(optional=24, unions=16),
+        facts=(
+            Fact(
+                "a format is flat, without a name",
+                "anthropic 2.12.0, types/json_output_format_param.py",
+                "2026-11-23",
+                ("tool", "envelope", "where"),
+            ),
+            *STRICT_RULES,
+        ),
     )

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instrc.dialects.anthropic import anthropic, anthropic_output, anthropic_strict
+from instrc.dialects.anthropic import RULES, SHOWN, STRICT_RULES, anthropic, anthropic_output, anthropic_strict
 from instrc.ir.dialect import Dialect, Fact
 from instrc.jsonvalue import Json, JsonObject
 
 _SPECIFICATION: JsonObject = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
 _RESULT: Json = {"toolUseId": "@id", "content": [{"text": "@text"}], "status": "@status"}
+_SPECIFIED = "botocore 1.44.5, bedrock-runtime, ToolSpecification"
 _FACTS = (
-    Fact("a tool is a toolSpec with its schema under json", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
     Fact(
         "the result of a tool is a toolResult with toolUseId, content and status",
         "botocore 1.44.5, bedrock-runtime, ToolResultBlock",
         "2026-11-22",
+        ("result",),
     ),
-    Fact("names are 1 to 64 of [a-zA-Z0-9_-]", "botocore 1.44.5, bedrock-runtime, ToolName", "2026-11-22"),
+    Fact("names are 1 to 64 of [a-zA-Z0-9_-]", "botocore 1.44.5, bedrock-runtime, ToolName", "2026-11-22", ("tool_name",)),
 )
 
 
@@ -31,7 +32,12 @@ def bedrock() -> Dialect:
         example=None,
         where=("toolSpec", "inputSchema", "json"),
         result={"role": "user", "content": [{"toolResult": _RESULT}]},
-        facts=(*_FACTS, *anthropic().facts),
+        facts=(
+            Fact("a tool is a toolSpec with its schema under json", _SPECIFIED, "2026-11-22", ("envelope", "where")),
+            *_FACTS,
+            SHOWN,
+            *RULES,
+        ),
     )
 
 
@@ -50,8 +56,10 @@ def bedrock_output() -> Dialect:
                 "the schema of an output is a text",
                 "botocore 1.44.5, bedrock-runtime, JsonSchemaDefinition",
                 "2026-11-22",
+                ("tool", "envelope", "where"),
             ),
-            *anthropic_output().facts,
+            *_FACTS,
+            *STRICT_RULES,
         ),
     )
 
@@ -68,8 +76,13 @@ def bedrock_strict() -> Dialect:
         where=("toolSpec", "inputSchema", "json"),
         result={"role": "user", "content": [{"toolResult": _RESULT}]},
         facts=(
+            Fact(
+                "a tool is a toolSpec with its schema under json; strict enforces the schema",
+                _SPECIFIED,
+                "2026-11-22",
+                ("envelope", "plain", "where", "enforced"),
+            ),
             *_FACTS,
-            Fact("strict enforces the schema", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
-            *anthropic_strict().facts,
+            *STRICT_RULES,
         ),
     )

@@ -22,7 +22,14 @@ def jsonschema() -> Dialect:
         order="free",
         closed=False,
         enforced=False,
-        facts=(Fact("everything is kept", "JSON Schema 2020-12", "2022-06-16"),),
+        facts=(
+            Fact(
+                "everything is kept, and nobody enforces it",
+                "JSON Schema 2020-12",
+                "2022-06-16",
+                ("envelope", "tool_name", "structure", "root", "order", "closed", "enforced"),
+            ),
+        ),
     )
 
 
@@ -43,11 +50,63 @@ def mcp() -> Dialect:
         extracts_calls=True,
         enforced=False,
         facts=(
-            Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts", "2026-11-20"),
-            Fact("names are 1 to 128 of [A-Za-z0-9_.-]", "MCP specification 2026-07-28, tools", "2026-11-20"),
-            Fact("_meta keys carry a reverse DNS prefix", "MCP specification 2026-07-28", "2026-11-20"),
+            Fact(
+                "inputSchema is 2020-12 with an object at its root; a server describes its tools, it does not decode",
+                "MCP specification 2026-07-28, schema.ts",
+                "2026-11-20",
+                ("envelope", "where", "structure", "root", "closed", "order", "enforced"),
+            ),
+            Fact("names are 1 to 128 of [A-Za-z0-9_.-]", "MCP specification 2026-07-28, tools", "2026-11-20", ("tool_name",)),
+            Fact("_meta keys carry a reverse DNS prefix", "MCP specification 2026-07-28", "2026-11-20", ("envelope",)),
+            Fact(
+                "a wrong x-mcp-header in a property makes clients leave the tool out",
+                "MCP specification 2026-07-28",
+                "2026-11-20",
+                ("comments",),
+            ),
+            Fact(
+                "calls come as requests; a result has content, structuredContent and isError",
+                "mcp 2.3.0, CallToolResult",
+                "2026-11-23",
+                ("extracts_calls", "result"),
+            ),
         ),
     )
+
+
+_SMOLAGENTS = (
+    Fact(
+        "a tool has name, description, inputs and output_type; names are identifiers",
+        "smolagents 1.26.0, tools.py",
+        "2026-11-20",
+        ("envelope", "where", "tool_name"),
+    ),
+    Fact(
+        "each input has a type and a description, and is the name of a parameter of Python",
+        "smolagents 1.26.0, tools.py",
+        "2026-11-20",
+        ("spelling", "described", "described_inside", "key", "keys_at_root_only"),
+    ),
+    Fact(
+        "an input that is nullable may be left out, or be null",
+        "smolagents 1.26.0, tools.py and models.py",
+        "2026-11-23",
+        ("null_leaves_out",),
+    ),
+    Fact(
+        "other keywords of an input pass untouched, but inputs have no place for definitions",
+        "smolagents 1.26.0, run",
+        "2026-11-20",
+        ("keywords", "formats", "recursion"),
+    ),
+    Fact(
+        "arguments are looked at by their type alone: nothing is enforced in decoding",
+        "smolagents 1.26.0, validate_tool_arguments",
+        "2026-11-23",
+        ("enforced", "order"),
+    ),
+    Fact("the role of results is tool-response", "smolagents 1.26.0, models.py", "2026-11-23", ("result",)),
+)
 
 
 def smolagents() -> Dialect:
@@ -83,8 +142,5 @@ def smolagents() -> Dialect:
         null_leaves_out=True,
         spelling=Spelling(inputs=True),
         enforced=False,
-        facts=(
-            Fact("each input has a type and a description; names are identifiers", "smolagents 1.26.0, tools.py", "2026-11-20"),
-            Fact("other keywords of an input pass untouched", "smolagents 1.26.0, run", "2026-11-20"),
-        ),
+        facts=_SMOLAGENTS,
     )

@@ -7,6 +7,35 @@ from dataclasses import replace
 from instrc.dialects.words import CORE, IDENTIFIER
 from instrc.ir.dialect import Dialect, Fact, NameRule
 
+_RULES = (
+    Fact(
+        "the result of a function is a message of the role function with its name; a call stands beside the text",
+        "gigachat 0.2.3, models/chat.py",
+        "2026-11-23",
+        ("result", "extracts_calls"),
+    ),
+    Fact(
+        "no combinators, no type lists, no null, no references; enums of strings; objects need properties, each described; "
+        "the formats of strings",
+        "gpt2giga, langchain-gigachat",
+        "2026-11-20",
+        ("keywords", "unions", "type_lists", "null", "enums", "maps", "tuples", "anything", "recursion", "described", "formats"),
+    ),
+    Fact(
+        "required below the top is dropped by the v1 SDK, and additionalProperties everywhere",
+        "gigachat 0.2.3, run",
+        "2026-11-20",
+        ("closed",),
+    ),
+    Fact("web_search and other built-in names are taken", "gpt2giga", "2026-11-20", ("tool_name",)),
+    Fact(
+        "no alphabet of names is published, so ASCII identifiers are taken; nor whether decoding is constrained, nor an order",
+        "nothing published was found",
+        "2026-11-20",
+        ("tool_name", "key", "enforced", "order"),
+    ),
+)
+
 
 def gigachat() -> Dialect:
     """Return what is known of: GigaChat function."""
@@ -46,12 +75,12 @@ def gigachat() -> Dialect:
         enforced=False,
         facts=(
             Fact(
-                "no combinators, no type lists, no null; enums of strings; objects need properties",
-                "gpt2giga, langchain-gigachat",
+                "a function has name, description, parameters and few_shot_examples of request and params",
+                "gigachat 0.2.3, models/chat.py",
                 "2026-11-20",
+                ("envelope", "where", "example"),
             ),
-            Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run", "2026-11-20"),
-            Fact("web_search and other built-in names are taken", "gpt2giga", "2026-11-20"),
+            *_RULES,
         ),
     )
 
@@ -67,7 +96,12 @@ def gigachat_output() -> Dialect:
         example=None,
         where=("schema",),
         facts=(
-            Fact("the format is flat and in trial use", "gigachat 0.2.3, models/chat.py", "2026-11-20"),
-            *gigachat().facts,
+            Fact(
+                "the format is flat and in trial use",
+                "gigachat 0.2.3, models/chat.py",
+                "2026-11-20",
+                ("tool", "envelope", "where"),
+            ),
+            *_RULES,
         ),
     )

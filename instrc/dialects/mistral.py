@@ -4,8 +4,54 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, STRICT, WORD
+from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact
+
+LLGUIDANCE = (
+    Fact(
+        "numbers of properties are taken only where each declared property is required",
+        "llguidance 1.9.1, run",
+        "2026-11-23",
+        ("counts_optional",),
+    ),
+    Fact("items: false closes a tuple", "llguidance 1.9.1, run", "2026-11-23", ("false_items",)),
+)
+_RULES = (
+    Fact(
+        "the result of a call is a message of the role tool with tool_call_id and name",
+        "mistralai 3.7.0, client/models/toolmessage.py",
+        "2026-11-23",
+        ("result",),
+    ),
+    Fact(
+        "names are 1 to 64 of [a-zA-Z0-9_-]",
+        "mistral-common 1.13.1, protocol/instruct/validator.py",
+        "2026-11-20",
+        ("tool_name",),
+    ),
+    Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct", "2026-11-20", ("engines",)),
+    Fact(
+        "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile",
+        "llguidance 1.9.1, run",
+        "2026-11-20",
+        ("keywords",),
+    ),
+    Fact(
+        "unknown formats do not compile, nor look-around, back-references and \\b in patterns",
+        "llguidance 1.9.1, run",
+        "2026-11-23",
+        ("formats", "patterns"),
+    ),
+    Fact(
+        "bounds of 2^63 and more, lengths of 2^32 and more do not compile",
+        "llguidance 1.9.1, run",
+        "2026-11-21",
+        ("most_bound", "most_count"),
+    ),
+    *LLGUIDANCE,
+    Fact("$id and $schema are refused", "BerriAI/litellm#13389", "2026-11-20", ("keywords",)),
+    PRINTABLE_KEYS,
+)
 
 
 def mistral() -> Dialect:
@@ -45,14 +91,13 @@ def mistral() -> Dialect:
         false_items=True,
         engines=("llguidance",),
         facts=(
-            Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct", "2026-11-20"),
             Fact(
-                "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile",
-                "llguidance 1.9.1, run",
-                "2026-11-20",
+                "a tool is a function with name, description, parameters and strict",
+                "mistralai 3.7.0, client/models/function.py",
+                "2026-11-23",
+                ("envelope", "plain", "where"),
             ),
-            Fact("bounds of 2^63 and more, lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21"),
-            Fact("$id and $schema are refused", "BerriAI/litellm#13389", "2026-11-20"),
+            *_RULES,
         ),
     )
 
@@ -68,4 +113,13 @@ def mistral_output() -> Dialect:
         envelope={"type": "json_schema", "json_schema": {**inner, "strict": True}},
         plain={"type": "json_schema", "json_schema": {**inner, "strict": False}},
         where=("json_schema", "schema"),
+        facts=(
+            Fact(
+                "a format has name, description, schema and strict",
+                "mistralai 3.7.0, client/models/jsonschema.py",
+                "2026-11-23",
+                ("tool", "envelope", "plain", "where"),
+            ),
+            *_RULES,
+        ),
     )

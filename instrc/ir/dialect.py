@@ -21,6 +21,8 @@ class Fact(NamedTuple):
     what: str
     source: str
     date: str
+    fields: tuple[str, ...] = ()
+    """The fields of `Dialect` that say so; none for what people are told only."""
 
 
 _WORDS = re.compile(r"@[a-z-]+")

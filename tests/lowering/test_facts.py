@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
+from instrc.ir.dialect import Dialect, NameRule
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 
@@ -98,6 +99,33 @@ def schema(target: str) -> Any:
         if key in payload:
             return payload[key]
     return payload
+
+
+TOLD_BY_ITSELF = {"name", "title", "facts"}
+
+
+def unsourced(dialect: Dialect) -> set[str]:
+    """Return the fields by which a target differs from the least one, and that none of its facts gives a source for."""
+    least = Dialect(name="", title="", envelope=None, tool_name=NameRule("a", "a", 1))
+    said = {field.name for field in fields(dialect) if field.init and getattr(dialect, field.name) != getattr(least, field.name)}
+    return said - TOLD_BY_ITSELF - {name for fact in dialect.facts for name in fact.fields}
+
+
+@pytest.mark.parametrize("target", targets())
+def test_each_field_of_a_target_has_a_fact_with_source_and_date(target: str) -> None:
+    assert unsourced(targets()[target]) == set()
+
+
+def test_a_field_without_a_fact_would_be_found() -> None:
+    known = targets()["openai"]
+    assert unsourced(replace(known, most_min_items=3)) == {"most_min_items"}
+    assert unsourced(replace(known, facts=known.facts[1:])) == {"envelope", "plain", "where", "tool_name"}
+
+
+@pytest.mark.parametrize("target", targets())
+def test_facts_name_fields_that_there_are(target: str) -> None:
+    there = {field.name for field in fields(Dialect)}
+    assert {name for fact in targets()[target].facts for name in fact.fields} <= there
 
 
 @pytest.mark.parametrize("target", targets())

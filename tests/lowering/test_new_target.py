@@ -134,7 +134,9 @@ def test_a_provider_unlike_all_others_is_lowered_to_and_lifted_from() -> None:
 def test_it_is_listed_as_what_it_is() -> None:
     [entry] = listing([STRANGE])
     assert (entry["name"], entry["order"], entry["limits"]["properties"]) == ("strange", "required-first", 40)
-    assert entry["facts"] == [{"what": "nothing about it is as elsewhere", "source": "this test", "date": "2026-11-22"}]
+    assert entry["facts"] == [
+        {"what": "nothing about it is as elsewhere", "source": "this test", "date": "2026-11-22", "fields": ()}
+    ]
     [row] = rows([STRANGE])
     assert "unions → one object with a choice" in row.rewritten
     assert "keys outside the alphabet" in row.rewritten
