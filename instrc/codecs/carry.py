@@ -12,9 +12,8 @@ from instrc.codecs.patterns import matches
 from instrc.jsonvalue import Json, JsonObject, at
 from instrc.limits.payloads import CARRIED_LEVELS
 from instrc.schema.members import listing, mapping, required_names
-
-_IN_PLACE = ("allOf", "anyOf", "oneOf")
-_IN_PLACE_ONE = ("if", "then", "else", "not")
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import subschemas
 
 
 class Carrier:
@@ -88,10 +87,7 @@ class Carrier:
 
                 with suppress(LookupError, ValueError):
                     stack.append(at(self._root, unquote(ref[1:])))
-            for keyword in _IN_PLACE:
-                stack.extend(listing(node.get(keyword)))
-            stack.extend(node[keyword] for keyword in _IN_PLACE_ONE if keyword in node)
-            stack.extend(mapping(node.get("dependentSchemas")).values())
+            stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
 
 
 def _names(node: JsonObject) -> Iterator[str]:

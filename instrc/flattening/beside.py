@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc.jsonvalue import Json, as_object
+from instrc.schema.vocabulary import IN_PLACE
 
-_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "not"})
+_OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
 """Keywords whose schemas may speak of further properties of the same object."""
 
 
@@ -25,7 +26,7 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     if not isinstance(made, dict):
         return made
     rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
-    keyword = "additionalProperties" if made.keys().isdisjoint(_IN_PLACE) else "unevaluatedProperties"
+    keyword = "additionalProperties" if made.keys().isdisjoint(_OF_THE_SAME_OBJECT) else "unevaluatedProperties"
     return {**made, keyword: rest}
 
 

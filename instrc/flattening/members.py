@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from instrc.flattening.flattener import intersect
 from instrc.jsonvalue import Json, JsonObject, equal
 from instrc.limits.schemas import MEMBERS_LOOKED_AT
 from instrc.schema.expressions import search
 from instrc.schema.laws import types_of
-from instrc.schema.members import listing, mapping
+from instrc.schema.members import definition_named_by, listing, mapping
 from instrc.schema.walk import refers, walk
 
 ANYTHING: Json = {}
@@ -38,10 +40,8 @@ def member(schema: Json, name: str) -> MemberSchema:
     lists = others = 0
     optional = False
     for node in _alternatives(schema):
-        if node is None or node is True:
+        if node is None:
             return MemberSchema(ANYTHING)
-        if not isinstance(node, dict):
-            continue
         types = _types(node)
         if types is not None and "object" not in types:
             lists += "array" in types
@@ -64,10 +64,8 @@ def elements(schema: Json) -> Json | None:
     """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
     found: list[Json] = []
     for node in _alternatives(schema):
-        if node is None or node is True:
+        if node is None:
             return ANYTHING
-        if not isinstance(node, dict):
-            continue
         types = _types(node)
         if types is not None and "array" not in types:
             continue
@@ -89,63 +87,64 @@ def either(schemas: list[Json]) -> Json:
     return kept[0] if len(kept) == 1 else {"anyOf": kept} if kept else False
 
 
-def _alternatives(schema: Json) -> Iterator[Json | None]:
-    """Yield the branches of a schema, references followed; `None` where it is too large to look at."""
+class _Alternative(NamedTuple):
+    """One way to satisfy a schema, as far as it has been looked at."""
+
+    own: JsonObject
+    """What the schemas that have been looked at say of members, as one schema."""
+    rest: tuple[Json, ...]
+    """Schemas that hold as well and have not been looked at."""
+    seen: frozenset[int] = frozenset()
+    """The `id`s of those that have been: a schema may refer to itself."""
+
+
+def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
+    """Yield what a schema says of members in each way to satisfy it; `None` if there are too many ways.
+
+    `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two: what is required holds in both.
+    """
     definitions = mapping(schema.get("$defs")) if isinstance(schema, dict) else {}
-    waiting: list[Json] = [schema]
+    waiting = [_Alternative({}, (schema,))]
     for _ in range(MEMBERS_LOOKED_AT):
         if not waiting:
             return
-        node = waiting.pop()
-        if not isinstance(node, dict):
-            yield node
+        own, rest, seen = waiting.pop()
+        if not rest:
+            yield own
             continue
-        reference = node.get("$ref")
-        if reference == "#":
-            waiting.append(schema)
-        elif isinstance(reference, str) and reference.startswith("#/$defs/"):
-            waiting.append(definitions.get(reference.removeprefix("#/$defs/"), True))
-        elif "allOf" in node or reference is not None:
-            merged = _merge_all_of(node, definitions)
-            if merged is None:
-                yield None
-            else:
-                waiting.append(merged)
-        elif "anyOf" in node or "oneOf" in node:
-            rest = {keyword: value for keyword, value in node.items() if keyword not in {"anyOf", "oneOf"}}
-            branches = [*listing(node.get("anyOf")), *listing(node.get("oneOf"))]
-            waiting.extend(_beside(rest, branch, definitions) for branch in reversed(branches))
-        else:
-            yield node
+        first, others = rest[0], rest[1:]
+        if first is False:
+            continue
+        if not isinstance(first, dict) or id(first) in seen:
+            waiting.append(_Alternative(own, others, seen))
+            continue
+        said: JsonObject = {keyword: value for keyword, value in first.items() if keyword in _OF_MEMBERS}
+        together = intersect([own, said]) if own and said else own or said
+        if isinstance(together, dict):
+            beside = _beside(first, schema, definitions)
+            ways = [(*beside, *way, *others) for way in _ways(first)]
+            waiting += [_Alternative(together, way, seen | {id(first)}) for way in reversed(ways)]
     yield None
 
 
-def _merge_all_of(node: JsonObject, definitions: JsonObject) -> Json | None:
-    """Return a schema with the properties of its `allOf` beside its own; `None` if it refers elsewhere."""
+_OF_MEMBERS = frozenset(
+    {"type", "const", "enum", "required", "properties", "patternProperties", "additionalProperties", "items", "prefixItems"}
+)
+
+
+def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
+    """Yield the schemas that hold beside the keywords of a schema: what it refers to, and its `allOf`."""
     if "$ref" in node:
-        return None
-    made = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    for part in listing(node["allOf"]):
-        joined = _beside(made, part, definitions)
-        if not isinstance(joined, dict):
-            return joined
-        made = joined
-    return made
+        yield root if node["$ref"] == "#" else definitions.get(definition_named_by(node), True)
+    yield from listing(node.get("allOf"))
 
 
-def _beside(rest: JsonObject, branch: Json, definitions: JsonObject) -> Json:
-    """Return a branch together with what stands beside the union, as far as members are concerned."""
-    for _ in range(20):
-        reference = branch.get("$ref") if isinstance(branch, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#/$defs/"):
-            break
-        branch = definitions.get(reference.removeprefix("#/$defs/"), True)
-    if branch is False:
-        return False
-    if not isinstance(branch, dict):
-        return rest or True
-    properties = {**mapping(branch.get("properties")), **mapping(rest.get("properties"))}
-    return {**rest, **branch, **({"properties": properties} if properties else {})}
+def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
+    """Return the branches of the first union of a schema, each with the second union beside it; one way if it has none."""
+    if "anyOf" not in node:
+        return [(branch,) for branch in listing(node["oneOf"])] if "oneOf" in node else [()]
+    second: tuple[Json, ...] = ({"oneOf": node["oneOf"]},) if "oneOf" in node else ()
+    return [(branch, *second) for branch in listing(node["anyOf"])]
 
 
 def _own_member(node: JsonObject, name: str) -> Json | None:

@@ -14,9 +14,10 @@ from instrc.problems.problem import CompileError
 from instrc.schema.expressions import search
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import subschemas
 
-_LISTS = ("allOf", "anyOf", "oneOf")
-_BRANCHES = ("if", "then", "else")
+_IN_PLACE = IN_PLACE - {"not"}
 _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
 
 
@@ -123,16 +124,8 @@ class Shapes:
         yield from groups.values()
 
     def _in_place(self, node: dict[str, Json], scope: DynamicScope) -> Iterator[ScopedSchema]:
-        for keyword in _LISTS:
-            for child in _list(node.get(keyword)):
-                yield self._part(child, scope)
-        for keyword in _BRANCHES:
-            if keyword in node:
-                yield self._part(node[keyword], scope)
-        for keyword in ("dependentSchemas", "dependencies"):
-            dependent = node.get(keyword)
-            for child in dependent.values() if dependent.__class__ is dict else ():
-                yield self._part(child, scope)
+        for _, child in subschemas(node, _IN_PLACE):
+            yield self._part(child, scope)
 
     def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
         return ScopedSchema(node, self.library.below(node, scope))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json
 from instrc.limits.programs import OBJECT_SCHEMAS
-from instrc.schema.members import listing, mapping
+from instrc.schema.kinds import own_kinds
+from instrc.schema.members import definition_named_by, listing, mapping
 
 
 def admits_objects(schema: Json) -> bool:
@@ -28,19 +29,11 @@ def admits_objects(schema: Json) -> bool:
                 waiting.extend(choices)
             elif choices and not any(map(_says_object, choices)):
                 return False
-        reference = node.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#/$defs/"):
-            waiting.append(mapping(definitions).get(reference.removeprefix("#/$defs/"), True))
+        if name := definition_named_by(node):
+            waiting.append(mapping(definitions).get(name, True))
     return True
 
 
 def _says_object(schema: Json) -> bool:
     """Tell whether a schema by itself lets objects pass."""
-    if not isinstance(schema, dict):
-        return schema is not False
-    types: Json = schema.get("type", "object")
-    if "object" not in ([types] if isinstance(types, str) else listing(types)):
-        return False
-    if "const" in schema:
-        return isinstance(schema["const"], dict)
-    return "enum" not in schema or any(isinstance(value, dict) for value in listing(schema["enum"]))
+    return "object" in own_kinds(schema) if isinstance(schema, dict) else schema is not False

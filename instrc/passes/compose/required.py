@@ -12,17 +12,17 @@ from instrc.ir.fusion import Fusion
 from instrc.ir.graph import Context
 from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.problems.suggest import nearest
-from instrc.schema.walk import Path
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import Path, subschemas
 from instrc.source import Span
 from instrc.syntax.places import annotations_behind, place_in
 
 if TYPE_CHECKING:
     from instrc.problems.vibes import MissingFromProperties
 
-_IN_PLACE = ("allOf", "anyOf", "oneOf")
-_BRANCHES = ("if", "then", "else")
 _OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", "dependentSchemas"})
 """Keywords that may describe properties that are not looked for here."""
+_ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
 
 
 class _Described(Struct):
@@ -88,10 +88,7 @@ def _described(schemas: list[Json]) -> _Described:
         if isinstance(properties := node.get("properties"), dict):
             for name, below in properties.items():
                 found.names.setdefault(name, []).append(below)
-        for word in _IN_PLACE:
-            if isinstance(branches := node.get(word), list):
-                stack.extend(branches)
-        stack.extend(node[word] for word in _BRANCHES if word in node)
+        stack.extend(below for _, below in subschemas(node, _ON_THE_SAME_OBJECT))
     return found
 
 
