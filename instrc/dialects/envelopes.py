@@ -21,7 +21,7 @@ def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
         where=outer.where,
         tool=outer.tool,
         spelling=outer.spelling,
-        keywords=rules.keywords | {"nullable"} if outer.spelling.nullable else rules.keywords,
+        keywords=rules.keywords | (outer.keywords & {"nullable"}),
         null_type=outer.null_type,
         typed_enums=outer.typed_enums,
         null_leaves_out=outer.null_leaves_out,

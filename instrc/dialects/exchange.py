@@ -7,6 +7,7 @@ import keyword
 from instrc.dialects.words import FORMATS, NUMBERS, STRICT
 from instrc.ir.dialect import Dialect, Fact, NameRule, Spelling
 
+_TYPES = frozenset({"string", "boolean", "integer", "number", "image", "audio", "array", "object", "any", "null"})
 _PYTHON_NAME = NameRule(r"^\W\d", r"\w", 128, frozenset(keyword.kwlist), identifier=True)
 
 
@@ -140,7 +141,7 @@ def smolagents() -> Dialect:
         described=True,
         described_inside=False,
         null_leaves_out=True,
-        spelling=Spelling(inputs=True),
+        spelling=Spelling(inputs=_TYPES),
         enforced=False,
         facts=_SMOLAGENTS,
     )

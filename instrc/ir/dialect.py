@@ -109,8 +109,11 @@ class Spelling:
     """Whether the names of types are written in capitals."""
     nullable: bool = False
     """Whether null is said by `nullable: true` beside another type, and nowhere else."""
-    inputs: bool = False
-    """Whether the properties of the root stand for the schema, each with a type and a description, optional ones `nullable`."""
+    inputs: frozenset[str] = frozenset()
+    """The types of inputs, where the properties of the root stand for the schema: each has one, and a description.
+
+    Optional ones are `nullable`.  None are named where the schema stands itself.
+    """
 
 
 Order = Literal["schema", "required-first", "hinted", "free"]
@@ -226,6 +229,8 @@ class Dialect:
     reorders: bool = field(init=False, compare=False, repr=False)
     """Whether optional properties leave their place in answers, so that order asks for them to be required."""
 
+    rooted: bool = field(init=False, compare=False, repr=False)
+    """Whether the schema itself stands in the payload, so that its root can be described and judged."""
     budgeted: bool = field(init=False, compare=False, repr=False)
     """Whether a schema may exceed a limit by itself."""
 
@@ -237,6 +242,7 @@ class Dialect:
             "words": words,
             "named": self.envelope != "@schema",
             "describable": "@description" in words,
+            "rooted": not self.spelling.inputs,
             "reorders": self.order in {"required-first", "hinted"},
             "budgeted": any((most.properties, most.depth, most.enum_values, most.characters, most.optional, most.unions)),
         }.items():

@@ -21,7 +21,7 @@ def described(schema: Json, description: str | None, flat: Json, dialect: Dialec
             "description": text,
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
-    if dialect.spelling.inputs:  # the inputs have no place for it
+    if not dialect.rooted:  # there is no place for it
         return join_notes(description or own, _said(schema, "description")) or "", schema
     here = schema.get("description")
     if not isinstance(here, str):

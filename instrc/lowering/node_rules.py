@@ -11,9 +11,10 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, pointer
 from instrc.lowering.breach import Breach
 from instrc.lowering.rewrites.patterns import accepts_pattern
+from instrc.lowering.spelling import spelt_type
+from instrc.schema.laws import TYPES
 from instrc.schema.members import definition_named_by, listing, mapping
 
-TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
 _ONE = (
     "items",
@@ -113,15 +114,14 @@ class NodeRules:
 
     def _types(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect, types = self.dialect, node.get("type")
-        spelling = dialect.spelling
-        known = [name.upper() if spelling.capitals else name for name in TYPES if name != "null" or not spelling.nullable]
+        known = [spelt_type(name, dialect.spelling) for name in TYPES if name != "null" or dialect.null_type]
         if types is None:
             if not node.keys() & {"anyOf", "$ref"} and (dialect.anything == "text" or node.keys() - _HEAD):
                 yield Breach("type", place, "a type is missing")
             return
         if isinstance(types, list):
             several = len([name for name in types if name != "null"]) > 1
-            if not dialect.type_lists and (spelling.nullable or not dialect.null or several):
+            if not dialect.type_lists and (not dialect.null_type or not dialect.null or several):
                 yield Breach("type", place, "types in a list are not known")
             if len(set(map(freeze, types))) < len(types) or not types:
                 yield Breach("type", place, "types in a list differ")

@@ -13,12 +13,10 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, pointer
 from instrc.lowering import budgets
 from instrc.lowering.breach import Breach
-from instrc.lowering.node_rules import TYPES, NodeRules, nodes, type_of
+from instrc.lowering.node_rules import NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
 from instrc.schema.members import listing, mapping
 from instrc.schema.walk import Path
-
-_SMOLAGENTS_TYPES = frozenset({*TYPES, "image", "audio", "any"})
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
@@ -46,7 +44,7 @@ def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Bre
     except ValueError:
         yield Breach("schema", here, "the text is no JSON")
         return
-    if dialect.spelling.inputs:
+    if not dialect.rooted:
         yield from _of_inputs(dialect, schema)
         return
     rules = NodeRules(dialect, schema)
@@ -74,8 +72,7 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Path) -> I
         if not isinstance(value, dict):
             yield Breach("envelope", here, "an object is expected")
             return
-        left_out = ("@description", "@map", "@examples", {"dev.instrc/map": "@map"})
-        optional = {key for key, item in template.items() if item in left_out}
+        optional = {key for key, item in template.items() if _may_be_left_out(item)}
         if not dialect.empty_schema:
             optional |= {key for key, item in template.items() if item == "@schema"}
         for key in template.keys() - value.keys() - optional:
@@ -86,6 +83,13 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Path) -> I
             yield from _of_envelope(dialect, template[key], value[key], (*path, key))
     elif template != value:
         yield Breach("envelope", here, f"{template!r} is expected")
+
+
+def _may_be_left_out(template: Json) -> bool:
+    """Say whether a part of an envelope has nothing to say for some tools."""
+    if isinstance(template, dict):
+        return bool(template) and all(map(_may_be_left_out, template.values()))
+    return template in ("@description", "@map", "@examples")
 
 
 def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
@@ -99,7 +103,7 @@ def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
 
 
 def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
-    """Judge the inputs of a smolagents tool."""
+    """Judge the properties of a root, where they stand for the schema."""
     rules = NodeRules(dialect, inputs)
     for name, child in mapping(inputs).items():
         here = pointer((*dialect.where, name))
@@ -110,7 +114,7 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
             continue
         types = child.get("type")
         named: list[Json] = [types] if isinstance(types, str) else listing(types)
-        if not named or not all(isinstance(each, str) and each in _SMOLAGENTS_TYPES for each in named):
+        if not named or not all(isinstance(each, str) and each in dialect.spelling.inputs for each in named):
             yield Breach("type", here, f"{types!r} is no type of an input")
         if child.get("nullable", True) is not True:
             yield Breach("nullable", here, "nullable is true or absent")

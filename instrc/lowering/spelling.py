@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from instrc.ir.dialect import Spelling
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.lowering.notes import join_notes
+from instrc.schema.laws import TYPES
 from instrc.schema.members import listing, mapping, required_names
 
 _SCHEMAS = frozenset({"properties", "$defs"})
@@ -65,7 +66,12 @@ def _types(types: list[str], spelling: Spelling) -> JsonObject:
     if spelling.nullable and "null" in types:
         written["nullable"] = True
         types = [name for name in types if name != "null"]
-    return {**written, "type": _one_or_all(name.upper() if spelling.capitals else name for name in types)}
+    return {**written, "type": _one_or_all(spelt_type(name, spelling) for name in types)}
+
+
+def spelt_type(name: str, spelling: Spelling) -> str:
+    """Return the name of a type as a target writes it."""
+    return name.upper() if spelling.capitals else name
 
 
 def _one_or_all(names: Iterable[str]) -> Json:
@@ -144,7 +150,7 @@ def _from_inputs(inputs: JsonObject) -> Json:
     properties: JsonObject = {}
     for name, child in inputs.items():
         rest: JsonObject = {keyword: value for keyword, value in mapping(child).items() if keyword != "nullable"}
-        if rest.get("type") == "any":
+        if not TYPES.issuperset(_names(rest.get("type"))):  # `any`, `image`
             del rest["type"]
         properties[name] = {"anyOf": [rest, {"type": "null"}]} if mapping(child).get("nullable") is True else rest
     required: JsonArray = [name for name, child in inputs.items() if mapping(child).get("nullable") is not True]

@@ -135,8 +135,7 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
 
 def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
     """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
-    problems = () if dialect.spelling.inputs else problems_of(schema)
-    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems]
+    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
 
 
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all
+from instrc.lowering.verify import verify
 
 TOY = Dialect(
     name="toy",
@@ -157,3 +161,46 @@ def test_each_fact_has_a_source_and_a_date(dialect: Dialect) -> None:
         assert fact.what
         assert fact.source
         assert re.fullmatch(r"20\d\d(-\d\d){1,2}", fact.date)
+
+
+PACKAGE = Path(__file__).parent.parent.parent / "instrc"
+WALKERS = [
+    file for part in ("schema", "flattening", "codecs", "lowering", "lifting") for file in sorted((PACKAGE / part).rglob("*.py"))
+]
+
+
+@pytest.mark.parametrize("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_nothing_is_decided_by_the_name_of_a_target(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    asked = [node for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.match_case)]
+    constants = (each for node in asked for each in ast.walk(node.pattern if isinstance(node, ast.match_case) else node))
+    assert [each.value for each in constants if isinstance(each, ast.Constant) and each.value in targets()] == []
+
+
+@pytest.mark.parametrize("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_only_one_file_decides_by_how_a_target_spells_schemas(file: Path) -> None:
+    """The rules hold the types of inputs against those that the target lists, which decides nothing."""
+    names = {field.name for field in fields(Spelling)} - ({"inputs"} if file.name == "rules.py" else set())
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    asks = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in names]
+    assert file.name == "spelling.py" or [ask for ask in asks if "spelling." in ask] == []
+
+
+INPUTS = replace(
+    STRANGE,
+    name="of inputs",
+    spelling=Spelling(inputs=frozenset({"string", "object", "array", "voice", "any"})),
+    unions="anyOf",
+    limits=Limits(),
+    anything="keep",
+)
+
+
+def test_a_provider_of_inputs_names_their_types_itself() -> None:
+    def payload(type_: str) -> Any:
+        inputs = {"a": {"type": type_, "description": "What is said."}}
+        return {"kind": "ability", "spec": {"id": "SAY", "hint": "Says.", "in": {"of": inputs}}, "samples": []}
+
+    assert breaches(payload("voice"), INPUTS) == []
+    assert [breach.message for breach in breaches(payload("image"), INPUTS)] == ["'image' is no type of an input"]
+    assert verify(payload("voice"), INPUTS).breaches == ()
