@@ -11,6 +11,8 @@ from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K")
+EXCERPT = 60
+"""The most characters of a value that a sentence shows."""
 
 
 def text(name: str, value: object) -> str:
@@ -92,7 +94,8 @@ def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what
 def excerpt(value: object) -> str:
     """Return the beginning of a value for a sentence, whatever kind of value it is."""
     try:
-        return repr(value)[:60]
+        said = repr(value)
+        return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
     except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
         return f"a value of the type {type(value).__name__}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shlex
 import shutil
 import subprocess
 import sys
@@ -45,8 +46,9 @@ def main() -> None:
         instrc(folder, "answer", "lunch", "approve", "--data", '{"decision":"Approve"}', "--quiet", "-o", "done.json")
         instrc(folder, "trace", "lunch", "--format", "html", "-o", "trace.html")
         shoot(folder / "trace.html", "trace", 1280, 580)
-        shown = instrc(folder, "preview", "meeting.aug", "--input", "lunch with Ann on Friday")
-        (folder / "preview.html").write_text(PAGE % html.escape(f"$ instrc preview meeting.aug\n\n{shown}"), encoding="utf-8")
+        preview = ("preview", "meeting.aug", "--input", "lunch with Ann on Friday")
+        typed = f"$ instrc {shlex.join(preview)}"
+        (folder / "preview.html").write_text(PAGE % html.escape(f"{typed}\n\n{instrc(folder, *preview)}"), encoding="utf-8")
         shoot(folder / "preview.html", "preview", 1000, 700)
 
 

@@ -152,9 +152,9 @@ def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str
 
 
 def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
-    """Draw words on a ground of their own, because lines may run below them."""
+    """Draw words on a ground of their own, because lines may run below them; it reaches down to the ground of the next line."""
     shown = shorten_to_width(said, width, letter)
-    yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 16, 3)
+    yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 20, 3)
     yield _text(kind, x, y, shown, said)
 
 

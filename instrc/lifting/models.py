@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from instrc import arguments
 from instrc.jsontext import dumps
@@ -14,6 +14,9 @@ from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidOption
 from instrc.python_types import readable
 from instrc.schema.validation import Violation
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter  # an extra
 
 T = TypeVar("T")
 
@@ -34,28 +37,61 @@ def instance(value: Json, output: Json, violations: Sequence[Violation], model: 
         from pydantic.errors import PydanticUserError
     except ImportError:
         raise CompileError([MissingExtra(feature="models", extra="import", package="pydantic")]) from None
-    if isinstance(model, str):
-        message = f"no model of pydantic, dataclass or TypedDict: {model!r}, a text: give the class itself"
+    if isinstance(model, str | dict):
+        kind = "a text" if isinstance(model, str) else "a dict"
+        message = f"no model of pydantic, dataclass or TypedDict: {arguments.excerpt(model)}, {kind}: give the class itself"
         raise TypeError(message)
+    name = getattr(model, "__name__", model)
     refusals: list[InvalidAnswer] = []
     try:
         adapter = TypeAdapter(readable(model))
         for said in (value, output):
             try:
-                text = dumps(said, indent=False)  # as JSON, in which a date is a text and a tuple a list
-                made: T = adapter.validate_json(text)
+                made = adapter.validate_json(_text(said))
             except ValidationError as error:
-                name = getattr(model, "__name__", model)
                 refusals = [
                     InvalidAnswer(pointer=pointer((*around, *each["loc"])), reason=f"`{name}` refuses it: {each['msg']}")
                     for each in error.errors()
                 ]
             else:
+                if said and _is_empty(made) and step is None and (steps := _steps_of(output, adapter)):
+                    raise CompileError([_step_needed(steps, name)])
                 return made
+        steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
         message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({error.message})"
         raise TypeError(message) from error
-    raise CompileError(refusals)
+    raise CompileError([_step_needed(steps, name)] if steps else refusals)
+
+
+def _text(value: Json) -> str:
+    """Return a value as JSON, in which a date is a text and a tuple a list."""
+    return dumps(value, indent=False)
+
+
+def _is_empty(made: object) -> bool:
+    """Say whether a model has taken nothing of what it was made from: each of its properties has a default."""
+    taken = getattr(made, "model_fields_set", made)
+    return isinstance(taken, set | dict) and not taken
+
+
+def _steps_of(value: Json, adapter: TypeAdapter[T]) -> list[str]:
+    """Return the members of a value that a model takes, and takes something of."""
+    from pydantic import ValidationError
+
+    found = []
+    for step, part in value.items() if isinstance(value, dict) else ():
+        try:
+            if isinstance(part, dict) and not _is_empty(adapter.validate_json(_text(part))):
+                found.append(step)
+        except ValidationError:
+            continue
+    return found
+
+
+def _step_needed(steps: list[str], name: object) -> InvalidOption:
+    named = " or ".join(f"`{step}`" for step in steps)
+    return InvalidOption(option="step", given="None", wanted=f"{named} (the whole value is no `{name}`)")
 
 
 def _of_step(value: Json, step: str) -> Json:

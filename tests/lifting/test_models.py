@@ -71,7 +71,7 @@ def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
     assert {problem.name for problem in caught.value.problems} == names
 
 
-@pytest.mark.parametrize("model", [5, "Slot", "slot"])
+@pytest.mark.parametrize("model", [5, "Slot", "slot", {"type": "object"}, {"type": "int"}])
 def test_what_is_no_class_of_data_is_a_type_error(model: Any) -> None:
     with pytest.raises(TypeError, match="no model of pydantic"):
         lift(NULL, RECORD).as_model(model)
@@ -104,6 +104,28 @@ def test_a_step_that_is_not_there_is_told_with_those_that_are() -> None:
         lift(BOTH, STEPS).as_model(Slot, "step2")
     with pytest.raises(CompileError, match="`/step2_find/day`: `Slot` refuses it"):
         lift(BOTH | {"step2_find": {**NULL, "day": "someday"}}, STEPS).as_model(Slot, "step2_find")
+
+
+class Wishes(BaseModel):
+    rooms: tuple[int, ...] = ()
+    quiet: bool = False
+
+
+@pytest.mark.parametrize("model", [Slot, Wishes, SlotDict])
+def test_a_model_of_a_step_asks_for_the_step(model: Any) -> None:
+    """A model that has a default for each property takes any object, and would be an instance of nothing that was said."""
+    lifted = lift(BOTH, STEPS)
+    for each in (lifted, lifted.call):
+        with pytest.raises(CompileError) as caught:
+            each.as_model(model)
+        said = f"`step` is `step2_find` (the whole value is no `{model.__name__}`), not None"
+        assert [str(problem) for problem in caught.value.problems] == [said]
+
+
+def test_a_model_whose_properties_all_have_defaults_is_made_of_what_says_none_of_them() -> None:
+    map_of_any = lower({"type": "object", "properties": {"deep": {"type": "object"}}}, "anthropic", "any").map
+    assert lift({}, map_of_any).as_model(Wishes) == Wishes()
+    assert lift({"deep": {"rooms": "many"}}, map_of_any).as_model(Wishes) == Wishes()
 
 
 RESULTS = {
