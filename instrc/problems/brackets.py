@@ -170,7 +170,7 @@ class ExtraComma(Problem):
 
     where: str = "list"
     """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself,
-    in the `names` that it defines, between `bounds` or in a `condition`."""
+    in the `names` that it defines, in the `body` of a block, between `bounds` or in a `condition`."""
 
     @property
     def message(self) -> str:
@@ -188,6 +188,8 @@ class ExtraComma(Problem):
             return (
                 "write `or` where one of them is enough, for both a name in the block: `const done = when A { when B { true } }`"
             )
+        if self.where == "body":
+            return "end the statement with `;`; for an object of both, `{ { a: A, b: B } }`"
         if self.where == "statement":
             return "write `;` to end a statement, `|` to begin the next stage"
         if self.where == "group":

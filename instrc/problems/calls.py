@@ -154,10 +154,14 @@ class TooManyArguments(Problem):
 
     mixin: str
     first: Span | None
+    inputs: tuple[str, ...] = ()
+    """Of a program that is called: its inputs, `prompt` among them."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.inputs:
+            return f"`{self.mixin}` takes one plain argument, its `prompt`, and it is given already"
         if self.first is None:
             return f"`{self.mixin}` has no slot for a plain argument"
         return f"`{self.mixin}` has one slot for a plain argument, and it is filled already"
@@ -167,6 +171,10 @@ class TooManyArguments(Problem):
         """One short sentence: the way out."""
         if self.mixin == "StartProcess":
             return 'name the argument: `StartProcess({ name: "…", llmContext1: A })`'
+        if named := next((each for each in self.inputs if each != "prompt"), None):
+            return f"name the others: `{named}: …`"
+        if self.inputs:
+            return "it has no other input: pass several values as an object, `({ a: A, b: B })`"
         return "name the slot, or pass several steps as an object: `{ default: { a: A, b: B } }`"
 
     @property

@@ -67,6 +67,8 @@ class UnknownName(Problem):
     """Where a block defines the same name."""
     element: bool = False
     """Whether that block calls its element so."""
+    other: str = ""
+    """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body."""
 
     reading: bool = False
     """Whether a value is read there: the head of a path, a list or a condition."""
@@ -86,10 +88,8 @@ class UnknownName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        if self.inside and self.element:
-            return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
         if self.inside:
-            return "make it the value of the block: `const NAME = when … { … }`"
+            return self._of_another_block()
         if self.file:
             found, wanted = self.file
             as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
@@ -121,6 +121,16 @@ class UnknownName(Problem):
             return f"it is typed with the Russian keyboard layout; {advice}"
         looked_up = self.searched and (self.nearest or "below a root" in advice)
         return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice
+
+    def _of_another_block(self) -> str:
+        """Return how a value that a block defines is read outside of it."""
+        if self.other == "try":
+            return "its block has failed, so it has no value here: what is known is `error`"
+        if self.other == "repeat":
+            return "it is a name of each round: `rounds` lists what all of them gave"
+        if self.element:
+            return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
+        return "make it the value of the block: `const NAME = when … { … }`"
 
     def _advice(self) -> str:
         """Return the way out where no other name is near: by how the name is used."""

@@ -8,6 +8,12 @@ from typing import ClassVar
 from instrc.problems.problem import Problem, Severity
 from instrc.problems.suggest import did_you_mean
 
+_OF_ROUNDS = {
+    "round": "the number of this round is `round`, without `previous` before it",
+    "rounds": "all finished rounds are `rounds`, without `previous` before it",
+    "previous": "`previous` is the last round; all finished ones are `rounds`",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownMember(Problem):
@@ -44,6 +50,8 @@ class UnknownMember(Problem):
     """Whether one branch of a block gives a round of a `repeat` there, and another one something else."""
     passed: str = ""
     """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
+    about: str = ""
+    """`previous` or `round`, if the member is looked for directly behind that name."""
 
     @property
     def message(self) -> str:
@@ -58,6 +66,10 @@ class UnknownMember(Problem):
         if self.passed:
             made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
             return f"rounds keep only what steps and blocks in them give: make it a block, {made}"
+        if self.about == "previous" and self.word in _OF_ROUNDS:
+            return _OF_ROUNDS[self.word]
+        if self.about == "round":
+            return f"`round` is the number of the round; what the last one gave is `previous.{self.word}`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.handed and self.word.startswith(("_", "$")):
@@ -98,6 +110,8 @@ class PathIntoList(Problem):
     name: ClassVar[str] = "path-into-list"
 
     word: str
+    rounds: bool = False
+    """Whether the list is `rounds`."""
 
     @property
     def message(self) -> str:
@@ -109,6 +123,8 @@ class PathIntoList(Problem):
         """One short sentence: the way out."""
         if self.word in _LENGTHS:
             return "ask how long a list is in a condition: `PATH @ { minItems: 1 }`, `PATH @ { maxItems: 0 }`"
+        if self.rounds:
+            return f"what the last round gave is `previous.{self.word}`; for all of them write `each r in rounds {{ … }}`"
         return "pass on the whole list, or process its elements: `each element in … { … }`"
 
 

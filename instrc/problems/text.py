@@ -161,6 +161,11 @@ class UnclosedComment(Problem):
         return "close it with `*/`"
 
 
+_NAME_BEFORE = re.compile(r"[^\W\d]\w{0,60}\Z")
+_NAME_AFTER = re.compile(r"[^\W\d]\w{0,60}(?=\()")
+"""A name that is called: behind a `#` that begins a comment it is hardly ever so."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashComment(Problem):
     """A comment begins with `#`, `№` or `--` instead of `//` or `/*`.
@@ -183,14 +188,24 @@ class HashComment(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if found := self._reference():
+            return f"one export of a program is called by its reference: `aug:{found}`"
         return "write `//`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        if self.at is None or self.characters == "<!--":
+        if self.at is None or self.characters == "<!--" or self._reference():
             return ()
         return (Fix("begin with `//`", _hashes(self.at), safe=True),)
+
+    def _reference(self) -> str:
+        """Return the names around a `#` that stands right between two: `letters#Formal`."""
+        if self.at is None or self.characters != "#":
+            return ""
+        before = _NAME_BEFORE.search(self.at.source.text, max(0, self.at.start - 100), self.at.start)
+        after = _NAME_AFTER.match(self.at.source.text, self.at.end)
+        return f"{before[0]}#{after[0]}" if before and after else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 from instrc.limits.programs import HEAD_TOKENS
@@ -29,6 +30,7 @@ _OPERATORS = {
 _EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
 _BEHIND = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
+_FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
 _WORDS = {
     ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",
     ("when", "exists"): "write `PATH @ {}`: it holds for all values but `null`",
@@ -45,12 +47,20 @@ _WORDS = {
     ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
     ("each", "until"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
     ("each", "while"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "if"): _FOR_ALL,
+    ("each", "where"): _FOR_ALL,
+    ("each", "when"): _FOR_ALL,
+    ("each", "and"): "a block runs over one list: write an `each` for either, one in the other for all pairs",
     ("each", "|"): "name the joined list before, or write an `each` for either",
     ("repeat", "until"): _BEHIND,
     ("repeat", "max"): _BEHIND,
     ("repeat", "while"): _BEHIND,
 }
 """What to write in place of words and signs in the head of a block."""
+_AFTER_ELSE = {
+    "when": "a branch with a condition of its own begins with `else when`: `else when PATH { … }`",
+    "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
+}
 _INSTEAD_OF_ELSE = frozenset({"catch", "except", "finally", "rescue"})
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 
@@ -74,6 +84,8 @@ def block_slip(view: View) -> Slip:
     if view.before() == "ELSE" and view.text(view.token) == "if":
         at = view.source.span(view.read[-1].start, view.token.end)
         return words.ForeignStatement(at=at, word="else if"), GIVE_UP
+    if view.before() == "ELSE" and view.token.kind in {"NAME", "AUG_URI"}:
+        return _after_else(view)
     head = _head(view)
     if head is None or (head.first and view.token.kind in _AFTER_A_NAME and not _ends_line(view)):  # it is used as a name
         return None
@@ -102,11 +114,20 @@ def _ends_line(view: View) -> bool:
     return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 
 
-def _head(view: View) -> _Head | None:
-    """Return the head of the innermost block that is being read."""
+def _after_else(view: View) -> Slip:
+    """See to a condition, a name or a call right behind `else`."""
+    head = _head(view, but=1)
+    if head is None or head.word not in _AFTER_ELSE:
+        return None
+    advice = "" if view.following.kind == "LPAR" else _AFTER_ELSE[head.word]
+    return _incomplete(view, head.word, "`{`", advice)
+
+
+def _head(view: View, *, but: int = 0) -> _Head | None:
+    """Return the head of the innermost block that is being read, without the last tokens."""
     level = 0
     closed = False
-    for distance, token in enumerate(reversed(view.read)):
+    for distance, token in enumerate(islice(reversed(view.read), but, None)):
         if token.kind in CLOSING:
             level += 1
             closed = closed or token.kind == "RBRACE"
@@ -188,6 +209,9 @@ def _condition(view: View, head: _Head) -> Slip:
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
         return blocks.BadCondition(at=view.span(token), slip="list"), _to_braces(view)
+    if view.before() == "AT" and token.kind == "STRING":
+        said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
+        return _incomplete(view, head.word, "a schema", said)
     if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
         return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), _to_braces(view)
     if view.before() == "IS" and token.kind != END:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.limits.programs import HEAD_TOKENS
-from instrc.problems import blocks, keywords, notation, words
+from instrc.problems import blocks, brackets, keywords, notation, words
 from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Slip, View, first_on_line
@@ -69,6 +69,8 @@ def inside_block(view: View) -> Slip:
         return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
     if token.kind not in {"COLON", "COMMA"}:
         return None
+    if token.kind == "COMMA" and view.before() == "RPAR":
+        return brackets.ExtraComma(at=view.span(token), where="body"), GIVE_UP
     opening = view.open[-1][0]
     closing = _closing(view)
     at = view.span(view.read[-1])

@@ -254,6 +254,24 @@ MISTAKES = [
     (PEOPLE + "Noted_Mixin(Search_Activity({ query: «OneOf(p.names)» }))", "misplaced-plan", "of the model or a person"),
     (PEOPLE + "Noted_Mixin(Search_Activity({ «const»: p }))", "reserved-name", ""),
     (PEOPLE + "each i in «2.5» { Draft(p) }", "bad-bound", ""),
+    # what rounds give stands in three names
+    ("repeat { const d = Draft(prompt, previous.«round»); d } until round is 2", "unknown-member", "without `previous`"),
+    ("repeat { const d = Draft(prompt, previous.«rounds»); d } until round is 2", "unknown-member", "without `previous`"),
+    ("repeat { const d = Draft(prompt, previous.«previous»); d } until round is 2", "unknown-member", "`rounds`"),
+    ("repeat { const d = Draft(prompt, round.«d»); d } until round is 2", "unknown-member", "`previous.d`"),
+    ("repeat { const d = Draft(prompt, rounds.«d»); d } until round is 2", "path-into-list", "`previous.d`"),
+    # a name of one body in the other
+    ("try { const s = Send_Activity(prompt); s } else { Draft(«s») }", "unknown-name", "`error`"),
+    ("repeat { const d = Draft(prompt); d } until round is 2 else { Write(«d») }", "unknown-name", "`rounds`"),
+    (CHECK + "when c.ok { const d = Draft(c); d } else { Write(«d») }", "unknown-name", "value of the block"),
+    # heads and ends of blocks
+    (PEOPLE + "each a in p.attendees «if» a.name { Draft(a) }", "incomplete-block", "choose in the braces"),
+    (PEOPLE + "each a in p.attendees «and» p.names { Draft(a) }", "incomplete-block", "one list"),
+    (CHECK + 'when c.level @ «"low"» { Draft(c) }', "incomplete-block", 'PATH is "low"'),
+    (CHECK + 'when c.ok { Draft(c) } else «c».level is "low" { Write(c) }', "incomplete-block", "else when PATH"),
+    (CHECK + "when c.ok { Draft(c) } else «Write»(c)", "incomplete-block", "stands in braces"),
+    ("try { Send_Activity(prompt) } else «error» { Draft(error) }", "incomplete-block", "without being named"),
+    (CHECK + "when c.ok { Draft(c)«,» Write(c) }", "extra-comma", "`;`"),
     (PEOPLE + "each i in «1..3» { Draft(p) }", "bad-number", ""),
 ]
 

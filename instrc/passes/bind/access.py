@@ -88,7 +88,7 @@ def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Valu
     """Return the value that a name of a body had in another round; `path` leads to that round."""
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
     if segment.text not in known:
-        _unknown(ev, segment, known)
+        _unknown(ev, segment, known, about="previous" if isinstance(path.origin, Local) and not path.tail else "")
         return None
     named = Path(path.origin, (*path.tail, segment.text))
     return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
@@ -157,6 +157,6 @@ def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
     return StepResult(path)
 
 
-def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...]) -> None:
+def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...], *, about: str = "") -> None:
     near = nearest(segment.text, known)
-    ev.report.add(problems.paths.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near))
+    ev.report.add(problems.paths.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near, about=about))

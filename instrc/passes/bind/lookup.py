@@ -64,10 +64,19 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         element = inside is not None and inside == scope.program.survey.elements.get(name.text)
         at, word = name.span, name.text
+        other = "" if inside is None else scope.program.survey.other_body(at, inside)
         file = None if inside is not None or reading else instructions.misnamed(word, at)
         offered = () if file else offered
         problem = problems.names.UnknownName(
-            at=at, word=word, nearest=offered, searched=searched, inside=inside, element=element, reading=reading, file=file
+            at=at,
+            word=word,
+            nearest=offered,
+            searched=searched,
+            inside=inside,
+            element=element,
+            reading=reading,
+            file=file,
+            other=other,
         )
         ev.report.add(problem)
     return None
@@ -82,8 +91,10 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
             return CalledProgram(file, uri.text.partition("#")[2] or None, instructions.of(file))
         return instructions.instruction(uri.text, uri.span)
     except CompileError as error:
+        from instrc.passes.bind.suggestions import with_programs  # for a mistake
+
         for problem in error.problems:
-            ev.report.add(problem)
+            ev.report.add(with_programs(problem, uri.text, instructions))
         return None
 
 

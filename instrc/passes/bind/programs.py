@@ -150,7 +150,7 @@ def _evaluate_arguments(
             continue
         if name in places:
             if label is None:
-                ev.report.add(problems.calls.TooManyArguments(at=at, mixin=callee, first=places[name]))
+                ev.report.add(problems.calls.TooManyArguments(at=at, mixin=callee, first=places[name], inputs=inputs))
             else:
                 ev.report.add(problems.names.RepeatedName(at=at, word=name, first=places[name]))
             complete = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from instrc.ir.fusion import Instruction
@@ -11,7 +12,10 @@ from instrc.ir.surface import Binding, Name, Uri
 from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
 from instrc.passes.bind.scopes import Scope
+from instrc.passes.instructions import InstructionTable
 from instrc.problems.lookalikes import twin, typed_on_latin
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.references import UnresolvedReference
 from instrc.problems.suggest import comparable, nearest
 
 _NEXT = re.compile(r"[ \t]+(\w+)")
@@ -112,3 +116,25 @@ def _in_style_of(word: str, vibe: str) -> str:
         instruction = Instruction(vibe, None, None)
         return pascal(instruction.stem) + vibe.removeprefix(instruction.stem)
     return vibe.replace("-", "_")
+
+
+def with_programs(problem: Problem, reference: str, instructions: InstructionTable) -> Problem:
+    """Return a problem that offers programs as well, where a reference in a program leads nowhere."""
+    if not isinstance(problem, UnresolvedReference) or problem.nearest:
+        return problem
+    document, mark, _ = reference.partition("#")
+    for sign in "./":
+        head, _, export = document.rpartition(sign)
+        if head and not mark and _is_program(head, instructions):
+            return replace(problem, nearest=(f"{head}#{export}",))
+    registry = instructions.registry
+    name = document.rpartition("/")[2].removeprefix("aug:")
+    uris = [uri for near in nearest(name, registry.program_names()) for uri in registry.lookup_program(near)]
+    return replace(problem, nearest=tuple(uris[:SUGGESTED_NAMES]))
+
+
+def _is_program(reference: str, instructions: InstructionTable) -> bool:
+    try:
+        return instructions.program(reference, None) is not None
+    except CompileError:
+        return False

@@ -46,8 +46,16 @@ class BodyNames(msgspec.Struct):
     elements: dict[str, Span] = msgspec.field(default_factory=dict)
     """The elements that blocks name, and where the first of each name is."""
 
+    others: list[tuple[str, Span, Span]] = msgspec.field(default_factory=list)
+    """The blocks with an `else` that is not given what the first body defines: their word and the places of both bodies."""
+
     refused: set[str] = msgspec.field(default_factory=set)
     """Reserved names that the program tries to define: no use of them is a mistake of its own."""
+
+    def other_body(self, at: Span, defined: Span) -> str:
+        """Return the word of the block in whose `else` a place lies, if its first body defines what stands there."""
+        found = [word for word, body, other in self.others if _holds(body, defined) and _holds(other, at)]
+        return found[-1] if found else ""
 
     def defined(self, name: str) -> Span | None:
         """Return where a block defines a name, or names its element so; `None` if none does."""
@@ -95,6 +103,9 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                 for name in (*found.locals[body.span.start], *(name for name, _ in given)):
                     visible[name].pop()
             case When() | Each() | Repeat() | Try() | Do():
+                if isinstance(task, Repeat | Try) and task.otherwise is not None:
+                    word = "try" if isinstance(task, Try) else "repeat"
+                    found.others.append((word, task.body.span, task.otherwise.span))
                 waiting.extend(reversed(_parts(task)))
             case Literal() | Uri() | Inline():
                 pass
@@ -105,6 +116,10 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                             _note(each.key, visible, found)
                 waiting.extend(reversed(children(task)))
     return found
+
+
+def _holds(body: Span, at: Span) -> bool:
+    return body.start <= at.start and at.end <= body.end
 
 
 def _note(name: str, visible: dict[str, list[_Visible]], found: BodyNames) -> None:

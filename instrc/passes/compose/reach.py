@@ -129,12 +129,13 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
     if found.schema is not None:
         return
     word = path.tail[-1]
+    about = path.origin.kind if isinstance(path.origin, Local) and len(path.tail) == 1 else ""
     if found.is_list:
-        report.add(problems.paths.PathIntoList(at=span, word=word))
+        report.add(problems.paths.PathIntoList(at=span, word=word, rounds=about == "rounds"))
     else:
         near = nearest(word, found.known)
         handed = isinstance(path.origin, Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
-        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed))
+        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
 
 
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
