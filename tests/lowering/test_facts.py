@@ -258,6 +258,16 @@ def test_null_and_left_out_are_kept_apart() -> None:
             assert lift(encode(value, record), record).value == value, (target, value)
 
 
+@pytest.mark.parametrize("text", ["<null>", "<<null>>"])
+def test_the_word_for_null_is_none_of_the_texts_that_a_recursive_definition_lists(text: str) -> None:
+    again = {"type": "object", "properties": {"next": {"$ref": "#/$defs/d"}}}
+    definitions = {"d": {"anyOf": [{"$ref": "#/$defs/e"}, {"type": "null"}, again]}, "e": {"enum": [text, "other"]}}
+    record = lower({"type": "object", "properties": {"a": {"$ref": "#/$defs/d"}}, "$defs": definitions}, "openai").map
+    for value in ({}, {"a": None}, {"a": text}, {"a": {"next": text}}, {"a": {"next": None}}):
+        assert lift(encode(value, record), record).value == value
+    assert lift({"a": text}, record).value == {"a": text}
+
+
 def test_null_beside_a_default_of_null_is_left_out() -> None:
     schema = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}}}
     result = lower(schema, "openai")

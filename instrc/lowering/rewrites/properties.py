@@ -142,7 +142,7 @@ def _absence(
     if not (required or nullable) and holder.optional is _BY_NULL:
         return _Absence([*variants, null_variant()], asked=True, absent=True), progress
     if not required and context.all_asked:
-        return _or_left_out(schema, variants, progress, nullable=nullable)
+        return _or_left_out(context, schema, variants, progress, nullable=nullable)
     others = [variant for variant in variants if variant.kind != "null"]
     if not dialect.null and nullable and others and len(others) < len(variants):
         if not required:
@@ -153,7 +153,9 @@ def _absence(
     return _Absence(variants, asked=required), progress
 
 
-def _or_left_out(schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool) -> tuple[_Absence, Progress]:
+def _or_left_out(
+    context: Context, schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool
+) -> tuple[_Absence, Progress]:
     """Let null say that a property is left out; where null is a value a word says it."""
     word: str | None = None
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
@@ -162,7 +164,7 @@ def _or_left_out(schema: Json, variants: Sequence[Variant], progress: Progress, 
             reason = "is null, so null and leaving out mean the same; null is taken for left out"
             progress = progress.lose(schema, "default", "convention", reason)
         else:
-            word = _word_for_null(variants)
+            word = _word_for_null(context, variants)
             if not any(variant.kind == "any" for variant in variants):
                 spelled = Variant("string", {"type": "string", "enum": [word]})
                 variants = [*(variant for variant in variants if variant.kind != "null"), spelled]
@@ -172,13 +174,37 @@ def _or_left_out(schema: Json, variants: Sequence[Variant], progress: Progress, 
     return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
 
 
-def _word_for_null(variants: Sequence[Variant]) -> str:
+def _word_for_null(context: Context, variants: Sequence[Variant]) -> str:
     """Return a word that none of the listed values is, however many brackets stand around it."""
     word = NULL_WORD
-    known = [value for variant in variants for value in (*listing(variant.body.get("enum")), variant.body.get("const"))]
+    known = [value for variant in variants for value in _listed(variant.body)]
+    for variant in variants:
+        if variant.kind == "ref":
+            known += _listed_behind(context, variant.node)
     while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
         word = f"<{word}>"
     return word
+
+
+def _listed(schema: JsonObject) -> list[Json]:
+    return [*listing(schema.get("enum")), schema.get("const")]
+
+
+def _listed_behind(context: Context, reference: Json) -> list[Json]:
+    """Return the values that a schema lists, itself or in its alternatives, through references."""
+    found: list[Json] = []
+    stack, seen = [reference], set[int]()
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        found += _listed(node)
+        if "$ref" in node:
+            stack.append(context.target(node["$ref"]))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            stack += listing(node.get(keyword))
+    return found
 
 
 def _lose_null(schema: Json, progress: Progress) -> Progress:
