@@ -15,11 +15,11 @@ case; its blocks are JSON, told apart by the word behind `json`:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from instrc.cases import EXPECTED, Block, Case
 from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
 from instrc.jsontext import dumps, loads
@@ -33,45 +33,6 @@ from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.plan import plan_of
 from instrc.runtime.simulated_time import OpenCommands
 from instrc.schema.validation import validate
-
-ENDING = ".cases.md"
-GIVEN = frozenset({"answer", "answers", "input"})
-EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
-_WORDS = (*sorted(GIVEN), *EXPECTED)
-_HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block: its word, what stands behind that, its text and where that stands."""
-
-    word: str
-    rest: tuple[str, ...]
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One case of a file."""
-
-    title: str
-    line: int
-    blocks: tuple[Block, ...]
-    unknown: tuple[str, ...] = ()
-    """The words behind `json` that say nothing to us."""
-
-    def block(self, word: str) -> Block | None:
-        """Return the block of a word."""
-        return next((block for block in self.blocks if block.word == word), None)
-
-    @property
-    def export(self) -> str | None:
-        """The export that is meant."""
-        said = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
-        return said[0] if said else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +51,14 @@ def _refuse(reason: str) -> NoReturn:
     raise BadCaseError(reason)
 
 
-def read_cases(text: str) -> list[Case]:
-    """Return the cases of a file, in order."""
-    heads = list(_HEADING.finditer(text))
-    cases = []
-    for head, following in zip(heads, [*heads[1:], None], strict=False):
-        end = following.start() if following else len(text)
-        fences = list(_FENCE.finditer(text, head.end(), end))
-        blocks = tuple(
-            Block(found[3], tuple(found[4].split()), found[5], found.start(5), found.end(5))
-            for found in fences
-            if found[3] in _WORDS
-        )
-        unknown = tuple(found[3] for found in fences if found[2] and found[3] not in _WORDS)
-        cases.append(Case(head[1], text.count("\n", 0, head.start()) + 1, blocks, unknown))
-    return cases
-
-
 def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
     """Carry a case out and return what came otherwise than expected; a `BadCaseError` says why it cannot be."""
+    if case.mistake is not None:
+        _refuse(case.mistake)
     found = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
     if not found:
-        _refuse(f"there is no export `{case.export}`")
-    if case.unknown:
-        hint = did_you_mean(nearest(case.unknown[0], _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
-        _refuse(f"a block `json {case.unknown[0]}` says nothing: {hint}")
+        hint = did_you_mean(nearest(case.export or "", (artefact.name for artefact in artefacts)))
+        _refuse(f"there is no export `{case.export}`{f': {hint}' if hint else ''}")
     expected = [block for block in case.blocks if block.word in EXPECTED]
     if not expected:
         _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
@@ -176,7 +120,8 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
         try:
             lifted = lift(value, lower(Tool(artefact.name, tool), dialect(target)).map)
         except CompileError as error:
-            _refuse(error.problems[0].message)
+            problem = error.problems[0]
+            _refuse(f"{problem.message}: {problem.hint}" if problem.hint else problem.message)
         problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
         if not lifted.calls:
             return {"problems": problems or [f"/ the answer is {lifted.status}"]}

@@ -34,7 +34,7 @@ FLOORS: dict[str, int] = {
             ["flattening", "syntax", "vibes"],
             ["codecs", "comparing", "dialects", "passes", "plans", "sandbox"],
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
-            ["compiler", "files"],
+            ["cases", "compiler", "files"],
             ["importing", "runtime", "workspace"],
             ["checking", "launching", "lsp", "previewing", "rehearsing", "testing"],
             ["classes", "mcp", "running"],

@@ -20,8 +20,9 @@ from instrc.regular import is_regular
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
+    from instrc.cases import Case
     from instrc.ir.artefact import Artefact
-    from instrc.testing import Case, Difference
+    from instrc.testing import Difference
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
@@ -55,7 +56,7 @@ def command(
     `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass.
     `export=NAME` after the word of a block chooses one of several exports.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
-    from instrc.testing import read_cases  # the help of all commands does without it
+    from instrc.cases import read_cases  # the help of all commands does without it
 
     report = Report()
     files = _files(["."] if paths is None else paths, report)
@@ -140,7 +141,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
-    from instrc.testing import ENDING  # as above
+    from instrc.cases import ENDING  # as above
 
     found: dict[Path, None] = {}
     for path in paths:
@@ -164,7 +165,7 @@ def _files(paths: list[str], report: Report) -> list[Path]:
 
 def _program(file: Path) -> Path:
     """Return the program or vibe that a file of cases belongs to."""
-    from instrc.testing import ENDING  # as above
+    from instrc.cases import ENDING  # as above
 
     stem = file.name.removesuffix(ENDING)
     vibe = file.with_name(f"{stem}.vibe.json")

@@ -8,6 +8,7 @@ from instrc.ir.options import CompileOptions
 from instrc.ir.surface import Program
 from instrc.lint.annotations import review_annotations
 from instrc.lint.placeholders import placeholders
+from instrc.lint.slips import slips
 from instrc.lint.uses import review_used
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import Problem
@@ -15,8 +16,9 @@ from instrc.problems.report import Report
 
 
 def review_program(program: Program, options: CompileOptions) -> Iterator[Problem]:
-    """Yield what is wrong with the schemas and the texts that are written in a program."""
+    """Yield what is wrong with the schemas and the texts in a program, and what was hardly meant as it is written."""
     yield from review_annotations(program, options.keywords)
+    yield from slips(program)
     if not options.templates:
         yield from placeholders(program)
 

@@ -18,6 +18,7 @@ _CLOSE_ENOUGH = 0.6
 """The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25
 """A candidate that is worse than the best one by this much is left out."""
+_SUFFIXES = ("activity", "mixin", "user", "human")
 _A_SLIP = 2
 """The number of wrong letters in a typing mistake."""
 
@@ -93,7 +94,11 @@ def _pairs(key: str) -> set[str]:
 
 
 def _likeness(word: str, candidate: str, overlap: int, pairs: int) -> float:
-    """Return 1.0 for equal names down to 0.0 for names with nothing in common."""
+    """Return 1.0 for equal names down to 0.0 for names with nothing in common; a suffix that both have does not count."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and candidate.endswith(suffix) and suffix not in (word, candidate):
+            word, candidate = word.removesuffix(suffix), candidate.removesuffix(suffix)
+            overlap, pairs = len(_pairs(word) & _pairs(candidate)), len(_pairs(word))
     longest = max(len(word), len(candidate), 1)
     score = 1 - _edits(word, candidate) / longest
     shorter, longer = sorted((word, candidate), key=len)

@@ -26,6 +26,7 @@ from instrc.vibes.vibe import Vibe
 NAME = "aug.lock"
 FORMAT = 1
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
+_DIGITS = 64
 _FIELDS = ("reference", "version", "file", "sha256")
 
 
@@ -132,13 +133,25 @@ def _entry(path: Path, text: str, table: object) -> Locked:
     for name in _FIELDS:
         if not isinstance(fields.get(name), str):
             raise _invalid(path, text, f"`{name}` of an entry is {'no text' if name in fields else 'missing'}")
+    if not _is_digest(fields["sha256"]):
+        reason = f"`sha256` of {excerpt(fields['reference'])} is no digest: that has {_DIGITS} characters, 0 to 9 and a to f"
+        raise _invalid(path, text, reason, fields["sha256"])
     return Locked(*(fields[name] for name in _FIELDS))
 
 
-def _invalid(path: Path, text: str, reason: str) -> CompileError:
+def _is_digest(text: str) -> bool:
+    """Tell whether a text is written like a digest of SHA-256."""
+    return len(text) == _DIGITS and set(text) <= set("0123456789abcdef")
+
+
+def _invalid(path: Path, text: str, reason: str, value: str = "") -> CompileError:
+    """Return the problem of a lock, at the value that is wrong if it is given and found."""
     from instrc.problems.locks import InvalidLock  # a sound lock needs none
 
-    return CompileError([InvalidLock(at=Source(path.as_posix(), text).whole(), reason=reason)])
+    source = Source(path.as_posix(), text)
+    start = text.find(_toml_string(value)) if value else -1
+    at = source.whole() if start < 0 else source.span(start, start + len(_toml_string(value)))
+    return CompileError([InvalidLock(at=at, reason=reason)])
 
 
 def open_lock(path: Path) -> Lock:

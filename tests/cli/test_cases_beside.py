@@ -170,7 +170,7 @@ def test_a_case_of_a_target_that_does_not_exist_is_told(instrc: Instrc, tmp_path
     (tmp_path / "x.aug").write_text(PROGRAM)
     (tmp_path / "x.cases.md").write_text("## A\n\n```json answer opnai\n{}\n```\n```json output\n```\n")
     done = instrc("test")
-    assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`\n")
+    assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`: did you mean `openai`?\n")
 
 
 def test_a_program_that_is_named_and_has_no_cases_is_told(instrc: Instrc, folder: Path) -> None:
@@ -268,3 +268,35 @@ def test_a_run_that_fails_unexpectedly_says_why(instrc: Instrc, folder: Path) ->
     assert "It: the run failed: no line (failed); if that is right, write a block `json error`" in done.out
     (folder / "mail.cases.md").write_text(f"{case}```json error\n```\n")
     assert '-"sent"' in instrc("test").out
+
+
+ANSWER = '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n'
+OUTPUT = '```json output\n{ "step1_draft": { "text": "a" } }\n```\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"# Mail\n\n{ANSWER}{OUTPUT}", "3: before the first case: a block belongs to no case: write a heading `## …` before it"),
+        (f"##Mail\n{ANSWER}{OUTPUT}", "2: before the first case: a block belongs to no case"),
+        (f"{ANSWER}\n## Mail\n{ANSWER}{OUTPUT}", "1: before the first case: a block belongs to no case"),
+        (f"## Mail\n{ANSWER}{ANSWER}{OUTPUT}", "1: Mail: it has two blocks `json answer`: make two cases of it"),
+        (f"## Mail\n{ANSWER}```json answers\n{{}}\n```\n{OUTPUT}", "1: Mail: it has both `json answer` and `json answers`"),
+        (f"## Mail\n{ANSWER}```json input\n{{}}\n```\n{OUTPUT}", "1: Mail: `json input` is for a whole run"),
+        (f"## Mail\n{ANSWER}{OUTPUT}```json thoughts\n{{}}\n", "1: Mail: the block of line 8 is not closed: write ```` ``` ````"),
+        (f"## Mail\n{ANSWER.replace('answer', 'answer export=mial')}{OUTPUT}", "no export `mial`: did you mean `mail`?"),
+    ],
+)
+def test_blocks_without_effect_fail_a_file_of_cases(instrc: Instrc, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "mail.aug").write_text(PROGRAM)
+    (tmp_path / "mail.cases.md").write_text(text)
+    done = instrc("test", str(tmp_path))
+    assert done.code == 1
+    assert said in done.out
+
+
+def test_blocks_may_be_indented_as_in_a_list(instrc: Instrc, tmp_path: Path) -> None:
+    (tmp_path / "mail.aug").write_text(PROGRAM)
+    blocks = "".join(f"  {line}\n" for line in (ANSWER + OUTPUT).splitlines())
+    (tmp_path / "mail.cases.md").write_text(f"## Mail\n\n{blocks}")
+    assert instrc("test", str(tmp_path)).code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,19 @@ def test_a_lock_that_is_no_text_is_told_and_not_taken_for_an_empty_one(
         make()
         done = instrc(*words)
         assert (done.code, f"the lock cannot be read: {reason} [invalid-lock]" in done.err) == (1, True), done.err
+
+
+def test_a_digest_that_is_none_is_one_problem_of_the_lock(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    lock = folder / "aug.lock"
+    sound = lock.read_text()
+    for damaged in (re.sub(r'sha256 = "\w{3}', 'sha256 = "', sound), re.sub(r'sha256 = ".', 'sha256 = "Z', sound)):
+        lock.write_text(damaged)
+        for words in (("compile", "it.aug", "--locked"), ("lock", "--check")):
+            done = instrc(*words)
+            assert (done.code, done.err.count("error:")) == (1, 1), done.err
+            assert "the lock cannot be read: `sha256` of 'aug:/vibes/macros/Introspect_Mixin' is no digest" in done.err
+            assert "aug.lock:8:10" in done.err
 
 
 def test_a_lock_that_was_never_written_is_told_with_the_way_out(instrc: Instrc) -> None:

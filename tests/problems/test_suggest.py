@@ -37,6 +37,13 @@ def test_a_word_that_resembles_nothing_gets_no_suggestion(word: str) -> None:
     assert nearest(word, NAMES) == ()
 
 
+def test_a_suffix_that_two_names_have_does_not_make_them_alike() -> None:
+    known = ("RunPlan_Activity", "Refine_Mixin", "Send_Activity", "Confirm_User")
+    assert nearest("Refund_Activity", known) == ()
+    assert nearest("Snd_Activity", known) == ("Send_Activity",)
+    assert nearest("Send_Activty", known) == ("Send_Activity",)
+
+
 def test_the_likeliest_comes_first_and_equal_ones_keep_their_order() -> None:
     assert nearest("draft", ["Drafts", "Draft", "DRAFT", "Crafts"], limit=3) == ("Draft", "DRAFT", "Drafts")
 

@@ -154,7 +154,7 @@ def _absence(
 
 
 def _or_left_out(
-    context: Context, schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool
+    context: RewriteContext, schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool
 ) -> tuple[_Absence, Progress]:
     """Let null say that a property is left out; where null is a value a word says it."""
     word: str | None = None
@@ -174,7 +174,7 @@ def _or_left_out(
     return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
 
 
-def _word_for_null(context: Context, variants: Sequence[Variant]) -> str:
+def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
     """Return a word that none of the listed values is, however many brackets stand around it."""
     word = NULL_WORD
     known = [value for variant in variants for value in _listed(variant.body)]
@@ -190,7 +190,7 @@ def _listed(schema: JsonObject) -> list[Json]:
     return [*listing(schema.get("enum")), schema.get("const")]
 
 
-def _listed_behind(context: Context, reference: Json) -> list[Json]:
+def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
     """Return the values that a schema lists, itself or in its alternatives, through references."""
     found: list[Json] = []
     stack, seen = [reference], set[int]()

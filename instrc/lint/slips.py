@@ -1,0 +1,148 @@
+"""Find what compiles, but was hardly meant: lines indented like stages, empty braces, labels that differ by one letter."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Name, Object, Pipe, Program, Uri
+from instrc.lint.written import nodes
+from instrc.problems.problem import Problem
+from instrc.problems.suggest import is_a_slip_of
+from instrc.source import Span
+
+_DEEPER = re.compile(r"^([ \t]*)[^\s/].*[^\s;{(,|:=\[]\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
+"""A line that may be followed by a deeper one that begins with a name."""
+_EMPTY = re.compile(r"[(,|]\s*\{\s*\}|@\s*(?:\{\s*\}|\"\"|'')")
+_LABEL = re.compile(r"[(,{]\s*([^\W\d]\w{4,})\s*:")
+_SHORTEST = 5
+"""The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
+_KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
+"""Names whose braces hold keys of steps."""
+
+
+def slips(program: Program) -> Iterator[Problem]:
+    """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
+    text = program.source.text
+    deeper, empty, similar = _DEEPER.search(text), _EMPTY.search(text), _may_be_similar(set(_LABEL.findall(text)))
+    if not (deeper or empty or similar):
+        return
+    written = list(nodes(program))
+    if deeper:
+        yield from _indented(program, written)
+    if empty:
+        yield from _empty(written)
+    if similar:
+        yield from _similar_labels(written)
+
+
+def _indented(program: Program, written: list[object]) -> Iterator[Problem]:
+    from instrc.problems.slips import IndentedStatement  # only where there is one
+
+    bodies = [(*node.statements, node.value) for node in written if isinstance(node, Body)]
+    for statements in (program.statements, *bodies):
+        for before, after in pairwise(statements):
+            value = after.value if isinstance(after, Anonymous) else after
+            if isinstance(before, Binding | Anonymous) and _could_be_stage(value) and _is_deeper(before.span, value.span):
+                yield IndentedStatement(at=value.stages[0].span if isinstance(value, Pipe) else value.span)
+
+
+def _could_be_stage(value: object) -> bool:
+    """Tell whether an expression is an instruction that is given no value of its own."""
+    if isinstance(value, Pipe):
+        return _could_be_stage(value.stages[0])
+    if isinstance(value, Annotated):
+        return _could_be_stage(value.value)
+    if isinstance(value, Call):
+        return all(argument.label is None and isinstance(argument.value, Name | Object) for argument in value.arguments) and (
+            not value.arguments or value.callee.text.endswith("_Mixin")
+        )
+    return isinstance(value, Name | Uri)
+
+
+def _is_deeper(before: Span, after: Span) -> bool:
+    """Tell whether a statement begins a line that is indented more than the line of the statement before, which has no `;`."""
+    text = before.source.text
+    first, second = _margin(text, before.start), _margin(text, after.start)
+    if first is None or second is None or not (len(second) > len(first) and second.startswith(first)):
+        return False
+    between = text[before.end : after.start]
+    return ";" not in between and not text[before.start : before.end].endswith(";")
+
+
+def _margin(text: str, start: int) -> str | None:
+    """Return the white space before what begins a line; `None` for what does not."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return None if line.strip() else line
+
+
+def _empty(written: list[object]) -> Iterator[Problem]:
+    from instrc.problems.slips import EmptyBraces  # only where there are some
+
+    for node in written:
+        match node:
+            case Annotated(annotation={} | "" as annotation, annotation_span=at) if not annotation:
+                yield EmptyBraces(at=at, annotating=True)
+            case Pipe(stages):
+                yield from (EmptyBraces(at=stage.span, in_pipe=True) for stage in stages if _is_empty(stage))
+            case Call(callee=Name(text=callee) | Uri(text=callee), arguments=arguments) if callee not in _KEYED:
+                for argument in arguments:
+                    if argument.label is None and _is_empty(argument.value):
+                        yield EmptyBraces(at=argument.value.span)
+            case _:
+                pass
+
+
+def _is_empty(value: object) -> bool:
+    return isinstance(value, Object) and not value.fields
+
+
+def _may_be_similar(labels: set[str]) -> bool:
+    """Tell whether two of many words may differ by one letter: without one letter they are equal."""
+    seen: set[str] = set()
+    for label in labels:
+        shorter = {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
+        if not seen.isdisjoint(shorter):
+            return True
+        seen |= shorter
+    return False
+
+
+def _similar_labels(written: list[object]) -> Iterator[Problem]:
+    from instrc.problems.slips import SimilarLabel  # only where there is one
+
+    calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
+    for node in written:
+        if isinstance(node, Call) and node.callee.text not in _KEYED:
+            calls[node.callee.text].append(_labels(node))
+    for callee, uses in calls.items():
+        places: dict[str, list[Span]] = defaultdict(list)
+        for use in uses:
+            for label, at in use.items():
+                places[label].append(at)
+        by_use = sorted(places, key=lambda label: (-len(places[label]), places[label][0].start))
+        for number, label in enumerate(by_use):
+            together = {each for use in uses if label in use for each in use}
+            other = next((each for each in by_use[:number] if each not in together and _is_slip(label, each)), None)
+            if other is not None:
+                at, there = places[label][0], places[other][0]
+                yield SimilarLabel(at=at, label=label, callee=callee, other=other, there=there)
+
+
+def _labels(call: Call) -> dict[str, Span]:
+    """Return the labels of the values that a call is given, those in braces included."""
+    found = {argument.label: argument.label_span for argument in call.arguments if argument.label and argument.label_span}
+    for argument in call.arguments:
+        if argument.label is None and isinstance(argument.value, Object):
+            found |= {each.key: each.key_span for each in argument.value.fields}
+    return found
+
+
+def _is_slip(label: str, other: str) -> bool:
+    """Tell whether a label is another one with one letter wrong; numbers and plurals are other names."""
+    if min(len(label), len(other)) < _SHORTEST or not is_a_slip_of(label, other):
+        return False
+    numbers = re.sub(r"\d", "", label) == re.sub(r"\d", "", other)
+    return not numbers and label.rstrip("s") != other.rstrip("s")

@@ -1,0 +1,136 @@
+"""Problems with programs that compile, but hardly say what their author meant: a lost sign, a misspelt label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndentedStatement(Problem):
+    """A line is indented like a further stage of a pipe, but it has no `|`, so it is a statement of its own.
+
+    Indentation has no meaning in the language.
+    An instruction on a line of its own is a separate program, or in a block a step whose result nobody reads.
+
+    ```aug letter.aug
+    "Write a letter" | Draft
+      Review
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/review.vibe.json
+    { "type": "object", "properties": { "good": { "type": "boolean" } } }
+    ```
+
+    Write `| Review`.
+    If a separate statement is meant, end the line before it with `;`, or begin both lines in the same column.
+    """
+
+    name: ClassVar[str] = "indented-statement"
+    severity: ClassVar[Severity] = "warning"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this line is a statement of its own, although it is indented like a stage of the pipe before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `|` before it, or `;` after the statement before it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyBraces(Problem):
+    """Braces or quotes contain nothing, so they have no effect.
+
+    ```aug letter.aug
+    Draft({})
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    `Draft({})` is the same as `Draft()`: it still reads what is piped into it, or `prompt`.
+    Write into the braces what is missing there, or remove them.
+    """
+
+    name: ClassVar[str] = "empty-braces"
+    severity: ClassVar[Severity] = "warning"
+
+    annotating: bool = False
+    """Whether they follow an `@`."""
+    in_pipe: bool = False
+    """Whether they are a stage of a pipe."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if self.annotating:
+            return "this annotation is empty, so it has no effect"
+        return (
+            f"these braces are empty, so {'this stage' if self.in_pipe else 'they'} {'has' if self.in_pipe else 'have'} no effect"
+        )
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.annotating:
+            return "write a description or keywords, or remove the `@`"
+        return "write what is missing, or remove the stage" if self.in_pipe else "write what is missing, or remove them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarLabel(Problem):
+    """Two calls of one instruction have labels that differ by one letter.
+
+    A label of a value is free: it names the value for the instruction, and nothing says which names exist.
+    So a misspelt label is not refused; an activity looks for the other name and does not find it.
+
+    ```aug letters.aug
+    const people = Identify(prompt);
+    const first = Draft(people: people);
+    Draft(peple: people, before: first)
+    ```
+
+    ```json schemas/identify.vibe.json
+    { "type": "object", "properties": { "who": { "type": "string" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Spell both labels alike.
+    """
+
+    name: ClassVar[str] = "similar-label"
+    severity: ClassVar[Severity] = "warning"
+
+    label: str
+    callee: str
+    other: str
+    there: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The label of the other call."""
+        return (Label(self.there, f"here it is `{self.other}`"),)
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.callee}` has the label `{self.label}` here, and `{self.other}` in another call"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "if both mean the same, spell them alike"

@@ -1,0 +1,89 @@
+"""What compiles, but was hardly meant: told as a warning, and never in programs that are written as usual."""
+
+from __future__ import annotations
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+VIBES = {
+    name: {"type": "object", "properties": {"text": TEXT}, "required": ["text"]} for name in ("Draft", "Review", "Send_Activity")
+}
+
+
+def warnings(text: str) -> list[tuple[str, str]]:
+    """Return the names and the places of the warnings about a program."""
+    report = Report()
+    instrc.artefacts(text, vibes=VIBES, report=report)
+    return [(problem.name, problem.at.text) for problem in report.ordered() if problem.at and problem.name != "unread-result"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"A letter" | Draft\n  «Review»',
+        "Draft(prompt)\n    «Review» | Draft",
+        "const d = Draft\n  «Review()»\nDraft(d)",
+        "do {\n  Draft(prompt)\n    «Review»\n}",
+        "Draft // the first\n\t«Review»",
+        'Draft\n  «Introspect_Mixin(Review) @ "Be strict."»',
+    ],
+)
+def test_an_instruction_indented_below_a_statement_lacks_its_bar(text: str) -> None:
+    shown = text.partition("«")[2].partition("»")[0]
+    assert warnings(text.replace("«", "").replace("»", "")) == [("indented-statement", shown)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Draft;\n  Review",
+        "Draft\nReview",
+        "  Draft\n  Review",
+        "const d = Draft(prompt)\n  Review(d)",
+        "const d = Draft(prompt)\n  const e = Review(d)\n  Draft(e)",
+        "Draft\n  | Review",
+        "Draft(\n  prompt)\nReview",
+        "do { Draft(prompt)\n  Review }",
+    ],
+)
+def test_other_lines_are_statements_as_they_stand(text: str) -> None:
+    assert "indented-statement" not in dict(warnings(text))
+
+
+@pytest.mark.parametrize("text", ["Draft(«{}»)", "Draft | «{ }»", "Draft «@ {}»", 'Draft «@ ""»', "Draft(prompt, «{}»)"])
+def test_empty_braces_are_told(text: str) -> None:
+    shown = text.partition("«")[2].partition("»")[0]
+    assert warnings(text.replace("«", "").replace("»", "")) == [("empty-braces", shown)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Send_Activity(options: {})", "Draft()", "Draft | @{}"],
+)
+def test_empty_values_and_open_schemas_are_not(text: str) -> None:
+    assert "empty-braces" not in dict(warnings(text))
+
+
+def test_labels_of_two_calls_that_differ_by_a_letter_are_told_where_the_rarer_one_stands() -> None:
+    text = (
+        "const r = Review(prompt); { a: Draft(people: r), b: Draft({ people: r, x: prompt }), c: Draft(«peple»: r, y: prompt) }"
+    )
+    assert warnings(text.replace("«", "").replace("»", "")) == [("similar-label", "peple")]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("people", "places"), ("guest", "guests"), ("item1", "item2"), ("from", "form")],
+    ids=["other words", "a plural", "numbers", "short words"],
+)
+def test_labels_that_may_both_be_meant_are_not_told(labels: tuple[str, str]) -> None:
+    one, other = labels
+    assert warnings(f"const r = Review(prompt); {{ a: Draft({one}: r), b: Draft({other}: r, x: prompt) }}") == []
+
+
+def test_labels_of_one_call_and_of_other_instructions_may_be_alike() -> None:
+    assert warnings("const r = Review(prompt); { a: Draft(starts: r, starter: prompt), b: Review(startar: r) }") == []
+    assert warnings("const r = Review(prompt); Draft(people: r, peoplx: prompt)") == []
