@@ -17,20 +17,24 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
+from instrc.schema.members import mapping, required_names
 
 
 def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
     """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
+    most = dialect.limits.unions
+    if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
+        last = _with_optional_last(flat, dialect, options)
+        if _optional(last.schema) > most and not budgets.exceeded(last.schema, dialect, name):
+            return last  # with order each of them would be a union
     first = _built(flat, dialect, options)
     over = budgets.exceeded(first.schema, dialect, name)
     if not over:
         return first
     for less in easier(options, dialect, flat.schema):
-        again = _built(flat, dialect, less)
+        again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
         if not budgets.exceeded(again.schema, dialect, name):
-            reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
-            unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
-            return structs.replace(again, given_up=unordered)
+            return again
     if dialect.plain is None:
         return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
@@ -42,13 +46,39 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
 
 def easier(options: LoweringOptions, dialect: Dialect, flat: Json) -> Iterator[LoweringOptions]:
     """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
-    movable = dialect.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
+    movable = _moves_optional(options, dialect)
     if movable:
         yield structs.replace(options, ordered=False)
     if dialect.structure != "pass_through" and not options.uniform and holds_plan(flat):
         yield structs.replace(options, uniform=True)
         if movable:
             yield structs.replace(options, uniform=True, ordered=False)
+
+
+def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
+    """Say whether optional properties may come last, where they stay out of the budget of unions."""
+    return dialect.order == "required-first" and options.ordered
+
+
+def _optional(schema: Json) -> int:
+    """Count the optional properties of one type in objects inside one another: no less become unions where all are asked for."""
+    count = 0
+    stack = [schema]
+    while stack:
+        node = mapping(stack.pop())
+        required = required_names(node)
+        for name, child in mapping(node.get("properties")).items():
+            if mapping(child).get("type").__class__ is str:
+                count += name not in required
+                stack.append(child)
+    return count
+
+
+def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    """Build a schema whose optional properties come last, and say so."""
+    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
+    built = _built(flat, dialect, structs.replace(options, ordered=False))
+    return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
 
 
 def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:

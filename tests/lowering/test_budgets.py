@@ -13,6 +13,8 @@ from instrc.ir.dialect import Limits
 from instrc.jsontext import dumps
 from instrc.lowering.budgets import count, exceeded
 from instrc.lowering.lower import lower
+from instrc.lowering.options import LoweringOptions
+from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all
 from instrc.problems.problem import CompileError
@@ -215,3 +217,33 @@ def test_alternatives_inside_alternatives_that_would_double_at_each_level_end_as
     result = lower(schema, "vllm")
     assert any("stands in too many branches of unions" in loss.reason for loss in result.losses)
     assert len(dumps(result.payload)) < 1_000_000
+
+
+def inner(letter: str) -> Any:
+    return {"type": "object", "properties": {f"{letter}{index}": {"type": "string"} for index in range(9)}}
+
+
+MANY_OPTIONAL = {
+    "at the root": flat(17, required=False),
+    "in objects": {"type": "object", "properties": {"one": inner("a"), "two": inner("b")}},
+}
+
+
+@pytest.mark.parametrize("schema", MANY_OPTIONAL.values(), ids=MANY_OPTIONAL.keys())
+def test_what_cannot_keep_its_order_is_built_once(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[LoweringOptions] = []
+
+    def noting(seen: Any, dialect: Any, options: LoweringOptions) -> Any:
+        built.append(options)
+        return rebuild(seen, dialect, options)
+
+    monkeypatch.setattr("instrc.lowering.build.rebuild", noting)
+    result = lower(schema, "bedrock-strict", "wide")
+    assert [options.ordered for options in built] == [False]
+    assert [loss.keyword for loss in result.losses if loss.kind == "order"] == ["properties"]
+
+
+def test_nothing_is_said_of_order_where_no_value_satisfies_the_schema() -> None:
+    schema = {**flat(17, required=False), "required": ["p0"]}
+    schema["properties"] = {**schema["properties"], "p0": False}
+    assert not [loss for loss in lower(schema, "bedrock-strict", "none").losses if loss.kind == "order"]
