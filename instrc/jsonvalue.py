@@ -158,10 +158,10 @@ def equal(left: Json, right: Json) -> bool:
 
 def pointer(tokens: Iterable[str | int]) -> str:
     """Return the JSON Pointer (RFC 6901) of a path of keys and indexes; the empty path is the whole document."""
-    names = [*map(str, tokens)]
-    text = "/".join(["", *names])
-    if "~" in text or text.count("/") > len(names):
-        return "".join(["/" + name.replace("~", "~0").replace("/", "~1") for name in names])
+    names = ["", *map(str, tokens)]
+    text = "/".join(names)
+    if "~" in text or text.count("/") >= len(names):
+        return "/".join([name.replace("~", "~0").replace("/", "~1") for name in names])
     return text
 
 

@@ -44,6 +44,8 @@ def one_to_json(codec: SomeCodec, inner: Inner) -> dict[str, Json]:
     match codec:
         case ObjectCodec():
             return _object(codec, inner)
+        case ValuesCodec(values, fold):
+            return {"as": "values", "values": [list(pair) for pair in values], **({"fold": True} if fold else {})}
         case ArrayCodec(prefix, items):
             before = {"prefix": [inner(each) for each in prefix]} if prefix else {}
             return {"as": "array", **before, **({} if items is None else {"items": inner(items)})}
@@ -53,8 +55,6 @@ def one_to_json(codec: SomeCodec, inner: Inner) -> dict[str, Json]:
             return {"as": "tuple", "keys": list(keys), "item": inner(item), **({} if more is None else {"more": more})}
         case TextCodec(kinds, null):
             return {"as": "text", **({} if kinds is None else {"kinds": list(kinds)}), **({"null": True} if null else {})}
-        case ValuesCodec(values, fold):
-            return {"as": "values", "values": [list(pair) for pair in values], **({"fold": True} if fold else {})}
         case UnionCodec(of):
             return {"as": "union", "of": [{"when": each.when, "codec": inner(each.codec)} for each in of]}
         case ChoiceCodec(choices):

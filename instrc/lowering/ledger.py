@@ -55,7 +55,7 @@ def _in_order(log: Log) -> list[Entry]:
 
 
 def _derived(entries: Iterable[Entry]) -> list[Derived]:
-    return [entry for entry in entries if isinstance(entry, Derived)]
+    return [entry for entry in entries if entry.__class__ is Derived]
 
 
 class _Places:
@@ -71,6 +71,8 @@ class _Places:
         """Return the pointer of the schema that a keyword of a node comes from."""
         if node is self._root:
             return ""
+        if (known := self._pointers.get(id(node))) is not None:
+            return known
         if self._written is None:
             self._written = places(self._root)
         pending = [node]
@@ -79,9 +81,8 @@ class _Places:
                 break
             here = id(pending.pop())
             if here in self._written:
-                if here not in self._pointers:
-                    self._pointers[here] = pointer_of(self._written[here])
-                return self._pointers[here]
+                self._pointers[here] = found = pointer_of(self._written[here])
+                return found
             if (derived := self._derived.get(here)) is not None:
                 sources = [source for source in derived.sources if isinstance(source, dict)]
                 sources.sort(key=lambda source: keyword in source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, pointer
@@ -14,11 +15,11 @@ Steps: TypeAlias = "tuple[Steps, Path] | None"
 
 def pointer_of(path: Steps) -> str:
     """Return the JSON Pointer of a chain of steps."""
-    parts: list[str] = []
+    steps: list[Path] = []
     while path is not None:
-        parts.append(pointer(path[1]))
-        path = path[0]
-    return "".join(reversed(parts))
+        path, here = path
+        steps.append(here)
+    return pointer(steps[0] if len(steps) == 1 else chain.from_iterable(reversed(steps)))
 
 
 def places(root: Json) -> dict[int, Steps]:

@@ -92,9 +92,7 @@ def _add_names(node: JsonObject, names: dict[str, None]) -> None:
         if (members := node.get(keyword)).__class__ is dict:
             names.update(dict.fromkeys(members))
     if (required := node.get("required")).__class__ is list:
-        for name in required:
-            if name.__class__ is str:
-                names[name] = None
+        names.update(dict.fromkeys([name for name in required if name.__class__ is str]))
     if (dependent := node.get("dependentRequired")).__class__ is dict:
         for needed in dependent.values():
             if needed.__class__ is list:

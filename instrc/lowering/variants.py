@@ -34,12 +34,12 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
     @property
     def anything(self) -> bool:
         """Whether every JSON value can be written so."""
-        return self.kind == "any" or (isinstance(self.codec, TextCodec) and self.codec.kinds is None)
+        return self.kind == "any" or (self.codec.__class__ is TextCodec and self.codec.kinds is None)
 
     @property
     def written(self) -> bool:
         """Whether the value is JSON written into a string."""
-        return isinstance(self.codec, TextCodec)
+        return self.codec.__class__ is TextCodec
 
     @property
     def bare(self) -> bool:

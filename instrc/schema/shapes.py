@@ -13,10 +13,13 @@ from instrc.schema.walk import is_schema
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
+_TEXTS = frozenset({str})
+_SCHEMAS = frozenset({dict, bool})
+"""The classes of what has the form of a schema."""
 
 
 def _strings(value: Json) -> bool:
-    return value.__class__ is list and all(item.__class__ is str for item in value) and len(set(value)) == len(value)
+    return value.__class__ is list and _TEXTS.issuperset(map(type, value)) and len(set(value)) == len(value)
 
 
 def _types(value: Json) -> bool:
@@ -26,11 +29,11 @@ def _types(value: Json) -> bool:
 
 
 def _some_schemas(value: Json) -> bool:
-    return value.__class__ is list and bool(value) and all(map(is_schema, value))
+    return value.__class__ is list and bool(value) and _SCHEMAS.issuperset(map(type, value))
 
 
 def _named_schemas(value: Json) -> bool:
-    return value.__class__ is dict and all(map(is_schema, value.values()))
+    return value.__class__ is dict and _SCHEMAS.issuperset(map(type, value.values()))
 
 
 def _patterns(value: Json) -> bool:

@@ -139,7 +139,7 @@ def _fold(group: Sequence[Json], dialect: Dialect) -> ValuesCodec | None:
     """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
     if not dialect.fold or not any(isinstance(value, str) and value.lower() != value.upper() for value in group):
         return None
-    return ValuesCodec(tuple((value, value) for value in group), fold=True)
+    return ValuesCodec(tuple(zip(group, group, strict=True)), fold=True)
 
 
 def _with_strange(variants: list[Variant], strange: list[Json], node: JsonObject, dialect: Dialect) -> list[Variant]:

@@ -224,5 +224,5 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
     if undeclared is not None:
         declared = tuple(found.sent for found in properties)
         return replace(undeclared, declared=declared, members=members)
-    busy = more is not None or any(member.acts or member.codec is not None for member in members.values())
+    busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
     return ObjectCodec(members, more) if busy else None

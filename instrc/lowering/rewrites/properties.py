@@ -217,8 +217,10 @@ def _lose_null(schema: Json, progress: Progress) -> Progress:
 
 def admits_null(context: RewriteContext, variant: Variant) -> bool:
     """Say whether null is among the values of a variant."""
-    if variant.kind in {"null", "any"} or variant.anything:
+    if variant.kind in {"null", "any"}:
         return True
+    if variant.codec is None:
+        return variant.kind == "ref" and _nullish(context, variant.node, set())
     if isinstance(variant.codec, TextCodec):
         return "null" in (variant.codec.kinds or ("null",))
     if isinstance(variant.codec, ValuesCodec):

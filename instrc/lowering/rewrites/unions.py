@@ -268,7 +268,7 @@ def alone(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Co
         return None
     if len(variants) == 1:
         return variants[0].body, variants[0].codec
-    if variants[1].kind != "null" or dialect.unions == "choice" or (variants[0].anything and not dialect.null):
+    if variants[1].kind != "null" or dialect.unions == "choice" or (not dialect.null and variants[0].anything):
         return None
     return or_null(variants[0], dialect)
 
@@ -276,6 +276,8 @@ def alone(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Co
 def or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
     """Return the schema of a variant that takes null besides, and its codec."""
     codec = variant.codec
+    if codec is None:
+        return _nullable(variant.body, variant.kind, dialect), None
     if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
         codec = replace(codec, null=True)  # it stands beside the text as itself
     return _nullable(variant.body, variant.kind, dialect), codec
