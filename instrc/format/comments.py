@@ -31,23 +31,30 @@ class WordComments(Struct, gc=False):
     trail: tuple[Comment, ...] = ()
 
 
-_ONE_SPACE = (Trivia("space", " "),)
+_NOTHING = frozenset((Trivia("space", space),) for space in (" ", "\n", "\n  "))
 """What stands before most words, and says nothing."""
 
 
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
-    """Return what belongs to each word by its offset, and the comments behind the last line of the program."""
+    """Return what belongs to words by their offsets, and the comments behind the last line of the program.
+
+    Most words are not among them: nothing belongs to those.
+    """
     found: dict[int, WordComments] = {}
     last: Leaf | None = None
-    before = WordComments()
     for leaf in tree.leaves():
-        found[leaf.start] = here = WordComments()
-        if leaf.before and leaf.before != _ONE_SPACE:
-            _share(leaf.before, last, leaf, before, here)
-        last, before = leaf, here
+        if leaf.before and leaf.before not in _NOTHING:
+            found[leaf.start] = here = WordComments()
+            _share(leaf.before, last, leaf, _of(last, found), here)
+        last = leaf
     end = WordComments()
-    _share(tree.behind, last, None, before, end)
+    _share(tree.behind, last, None, _of(last, found), end)
     return found, end.lead
+
+
+def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
+    """Return what belongs to a word so far."""
+    return WordComments() if word is None else found.setdefault(word.start, WordComments())
 
 
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:

@@ -54,20 +54,20 @@ def layout(doc: Doc, width: int = WIDTH) -> str:
     stack: list[_Task] = [(0, doc)]
     while stack:
         indent, part = stack.pop()
-        if isinstance(part, str):
+        if part.__class__ is str:
             written.append(part)
             column = len(part) - part.rfind("\n") - 1 if "\n" in part else column + len(part)
-        elif isinstance(part, tuple):
+        elif part.__class__ is tuple:
             stack += [(indent, each) for each in part[::-1]]
-        elif isinstance(part, Line):
+        elif part.__class__ is Line:
             written.append(("\n\n" if part.blank else "\n") + " " * indent)
             column = indent
-        elif isinstance(part, Nest):
+        elif part.__class__ is Nest:
             stack.append((indent + _INDENT, part.doc))
-        elif isinstance(part, Group):
+        elif part.__class__ is Group:
             line = None if part.broken else _on_one_line(part.doc, width - column, stack)
             stack.append((indent, part.doc if line is None else line))
-        else:
+        elif part.__class__ is Broken:
             written.append(part.text)
             column += len(part.text)
     return "".join(written)
@@ -79,19 +79,19 @@ def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
     todo: list[Doc] = [doc]
     while todo:
         part = todo.pop()
-        if isinstance(part, str):
+        if part.__class__ is str:
             left -= len(part)
             if left < 0:
                 return None
             texts.append(part)
-        elif isinstance(part, tuple):
+        elif part.__class__ is tuple:
             todo += part[::-1]
-        elif isinstance(part, Line):
+        elif part.__class__ is Line:
             left -= len(part.flat)
             texts.append(part.flat)
-        elif isinstance(part, Nest):
+        elif part.__class__ is Nest:
             todo.append(part.doc)
-        elif isinstance(part, Group):
+        elif part.__class__ is Group:
             if part.broken:
                 return None
             todo.append(part.doc)
@@ -104,15 +104,15 @@ def _rest_fits(left: int, behind: list[_Task]) -> bool:
         todo = [doc]
         while todo and left >= 0:
             part = todo.pop()
-            if isinstance(part, str):
+            if part.__class__ is str:
                 left -= len(part)
-            elif isinstance(part, tuple):
+            elif part.__class__ is tuple:
                 todo += part[::-1]
-            elif isinstance(part, Line):
+            elif part.__class__ is Line:
                 return True
-            elif isinstance(part, Nest | Group):
+            elif part.__class__ is Nest or part.__class__ is Group:
                 todo.append(part.doc)
-            else:
+            elif part.__class__ is Broken:
                 left -= len(part.text)
         if left < 0:
             return False

@@ -54,12 +54,18 @@ class _Layouter:
     def __init__(self, around: dict[int, WordComments], end: tuple[Comment, ...]) -> None:
         self.around = around
         self.end = end
+        self.plain: dict[tuple[str, str], Made] = {}
+        """The words and signs to which nothing belongs, made once each."""
 
     def leaf(self, leaf: Leaf) -> Made:
         """Return a word or a sign with what belongs to it."""
-        here = self.around[leaf.start]
-        text = _string(leaf.text) if leaf.kind == "STRING" else leaf.text
-        return Made(leaf.kind, Item(text, here.lead, here.trail, here.blank, first=leaf.text))
+        here = self.around.get(leaf.start)
+        if here is not None:
+            return _word(leaf, here)
+        key = leaf.kind, leaf.text
+        if (made := self.plain.get(key)) is None:
+            made = self.plain[key] = _word(leaf, WordComments())
+        return made
 
     def phrase(self, phrase: Phrase, parts: list[Made]) -> Made:
         """Return what a rule covers."""
@@ -83,6 +89,11 @@ class _Layouter:
                 return _row("field", [_key(parts[0]), *parts[1:]])
             case rule:
                 return _row(rule, parts)
+
+
+def _word(leaf: Leaf, here: WordComments) -> Made:
+    text = _string(leaf.text) if leaf.kind == "STRING" else leaf.text
+    return Made(leaf.kind, Item(text, here.lead, here.trail, here.blank, first=leaf.text))
 
 
 # ---- rows: what stands side by side

@@ -66,9 +66,9 @@ class Tree(msgspec.Struct, frozen=True):
         pending: list[Node] = [self.root]
         while pending:
             node = pending.pop()
-            if isinstance(node, Leaf):
+            if node.__class__ is Leaf:
                 yield node
-            else:
+            elif node.__class__ is Phrase:
                 pending += node.children[::-1]
 
     @property
@@ -89,21 +89,21 @@ class Tree(msgspec.Struct, frozen=True):
 
     def fold(self, make: Callable[[Phrase, list[T]], T], leaf: Callable[[Leaf], T]) -> T:
         """Compute a value from the leaves upwards, without recursion: depth is no limit."""
-        pending: list[Node | None] = [self.root]
-        opened: list[Phrase] = []  # each of them ends where `None` is pending
+        phrase, rest = self.root, iter(self.root.children)
         values: list[T] = []
-        while pending:
-            node = pending.pop()
-            if node is None:
-                phrase = opened.pop()
-                first = len(values) - len(phrase.children)
-                value = make(phrase, values[first:])
-                del values[first:]
-                values.append(value)
-            elif isinstance(node, Leaf):
-                values.append(leaf(node))
+        around: list[tuple[Phrase, Iterator[Node], list[T]]] = []
+        """The phrases around, each with the children that follow and the values of those before."""
+        while True:
+            for child in rest:
+                if child.__class__ is Leaf:
+                    values.append(leaf(child))
+                elif child.__class__ is Phrase:
+                    around.append((phrase, rest, values))
+                    phrase, rest, values = child, iter(child.children), []
+                    break
             else:
-                opened.append(node)
-                pending.append(None)
-                pending += node.children[::-1]
-        return values[0]
+                value = make(phrase, values)
+                if not around:
+                    return value
+                phrase, rest, values = around.pop()
+                values.append(value)
