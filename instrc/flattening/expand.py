@@ -8,7 +8,6 @@ from msgspec import Struct, field
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, WrittenKeywords
-from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
@@ -189,6 +188,8 @@ class _Way(Struct, eq=False, gc=False):
 
 def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:
     """Tell whether what a schema leaves unevaluated depends on the instance."""
+    from instrc.flattening.evaluated import evaluated  # few schemas have `unevaluated…`
+
     certain, possible = evaluated(store, node, scope)
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
         view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)

@@ -26,7 +26,6 @@ from instrc.flattening.conjunction import (
     PendingPart,
     Term,
 )
-from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
@@ -249,6 +248,8 @@ class Flattener(Tracing):
             if done.refold or (todo.may_close and out.get("additionalProperties") is False):
                 return self.refold(out, frame, done.to_fold)
         if done.refused:
+            from instrc.flattening.contradictions import report_refusal  # for a mistake
+
             report_refusal(self, frame.conjuncts, done.refused)
         return self.close(frame, out)
 

@@ -19,10 +19,8 @@ from instrc.schema import arrays, objects
 from instrc.schema.members import mapping
 from instrc.schema.walk import TRIVIAL
 
-PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
 """Pieces that list properties come first, in the order in which they list them."""
-ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
 _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 """Sets have no order that is the same in every run."""
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from instrc.flattening.flattener import intersect
 from instrc.jsonvalue import Json, JsonObject, equal
 from instrc.limits.schemas import MEMBERS_LOOKED_AT
-from instrc.schema.expressions import search
 from instrc.schema.laws import types_of
 from instrc.schema.members import definition_named_by, listing, mapping
 from instrc.schema.walk import refers, walk
@@ -153,6 +152,8 @@ def _own_member(node: JsonObject, name: str) -> Json | None:
     if name in properties:
         return properties[name] if properties[name] is not False else None
     for pattern, schema in mapping(node.get("patternProperties")).items():
+        from instrc.schema.expressions import search  # few schemas have patterns of names
+
         if search(pattern, name) is not False:
             return schema
     rest = node.get("additionalProperties", ANYTHING if not properties else False)

@@ -6,7 +6,6 @@ from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finaliz
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
 from instrc.flattening.run import Flattening
-from instrc.flattening.unevaluated import to_open
 from instrc.jsonvalue import Json, JsonArray
 
 
@@ -23,7 +22,7 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
             )
         if not single <= fold:
             fold |= single
-        elif expansion.units and (unit := to_open(run.store, expansion)) is not None:
+        elif (unit := _to_open(run, expansion)) is not None:
             opened |= {unit}
         else:
             break
@@ -42,6 +41,15 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
     frame.todo = Finalization.of(remainders, merger.watched, units, shares=expansion.shares)
     frame.idle = not frame.todo.anything()
     return frame
+
+
+def _to_open(run: Flattening, expansion: Expansion) -> int | None:
+    """Return a unit that has to be opened, if any."""
+    if not expansion.units:
+        return None
+    from instrc.flattening.unevaluated import to_open  # few conjunctions have units
+
+    return to_open(run.store, expansion)
 
 
 def group(expansion: Expansion) -> dict[str, list[int]]:

@@ -6,9 +6,7 @@ What has no exact law goes into further branches, which end up in a residual `al
 
 from __future__ import annotations
 
-from instrc.flattening import groups
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder, Term
-from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.set_apart import SetApart
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
@@ -24,6 +22,8 @@ from instrc.schema.laws import (
 )
 from instrc.schema.vocabulary import JOINS, LAWS
 
+_PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+_ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
 
@@ -49,13 +49,13 @@ class Merger(SetApart):
                     return None
                 elif left is not NO_REMAINDER:
                     remainders.append(left)
-            elif keyword in groups.PROPERTIES:
+            elif keyword in _PROPERTIES:
                 if simple_properties:
                     remainders.append(self.named(keyword, places))
                 else:
                     out[keyword] = None
                     properties = True
-            elif keyword in groups.ITEMS:
+            elif keyword in _ITEMS:
                 if simple_items:
                     self.carry(out, keyword, conjuncts[places[0]])
                 else:
@@ -65,20 +65,27 @@ class Merger(SetApart):
                 remainders.append(_BY_KEYWORD[keyword](self, keyword, places))
             elif keyword not in _FOLLOWERS:
                 out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
-        if properties:
-            remainders.append(groups.properties(self))
-        if items:
-            remainders.append(groups.items(self))
-        if len(self.pending) > 1 and (properties or items):
-            self.in_written_order()
+        if properties or items:
+            remainders += self.joined_groups(properties=properties, items=items)
         return remainders if self.reconcile() else None
+
+    def joined_groups(self, *, properties: bool, items: bool) -> list[Remainder]:
+        """Join what several conjuncts say about properties, and about items."""
+        from instrc.flattening import groups  # most conjunctions leave their properties and items open
+
+        joined = [groups.properties(self)] if properties else []
+        if items:
+            joined.append(groups.items(self))
+        if len(self.pending) > 1:
+            self.in_written_order()
+        return joined
 
     def has_simple_items(self) -> bool:
         """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
         by_keyword = self.groups
         return (
             "unevaluatedItems" not in by_keyword
-            and not groups.ITEMS.isdisjoint(by_keyword)
+            and not _ITEMS.isdisjoint(by_keyword)
             and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
         )
 
@@ -123,6 +130,8 @@ class Merger(SetApart):
                     break
                 result = law(other, value)
                 if result is UNSATISFIABLE:
+                    from instrc.flattening.contradictions import report_contradiction  # as above
+
                     report_contradiction(self.run, (self.conjuncts[since[index]], keyword), (self.conjuncts[place], keyword))
                     return None
                 if result is not NO_LAW:

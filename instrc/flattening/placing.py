@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, PendingPart, Term
-from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Flattening
-from instrc.flattening.unevaluated import items_void, matters, properties_void
 from instrc.jsonvalue import JsonArray, JsonObject
 from instrc.schema.vocabulary import MANY, NAMED
 
@@ -64,6 +62,9 @@ class Placing:
 
     def watch(self) -> MarksThatStay:
         """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        from instrc.flattening.evaluated import evaluated  # few schemas have them
+        from instrc.flattening.unevaluated import items_void, matters, properties_void
+
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
         properties = items = False

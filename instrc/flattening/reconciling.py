@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.placing import Placing
 from instrc.jsonvalue import equal
 from instrc.schema.laws import (
@@ -57,6 +56,8 @@ class Reconciling(Placing):
 
     def contradiction(self, left: str, right: str) -> None:
         """Report two keywords that leave nothing, each from the conjunct that has it last."""
+        from instrc.flattening.contradictions import report_contradiction  # for a mistake
+
         report_contradiction(
             self.run,
             (self.conjuncts[self.groups[left][-1]], left),

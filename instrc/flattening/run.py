@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from instrc import problems
-from instrc.flattening.watched import Watched
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import CompileError
@@ -15,6 +15,9 @@ from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT
 from instrc.schema.resources import DynamicScope, Resource, SchemaDocument
 from instrc.schema.store import SchemaStore
+
+if TYPE_CHECKING:
+    from instrc.flattening.watched import Watched
 
 
 class FlattenOptions(Struct, frozen=True):
@@ -43,6 +46,8 @@ class Flattening:
     @cached_property
     def watched(self) -> Watched:
         """Which schemas are watched by `unevaluated…` around them."""
+        from instrc.flattening.watched import Watched  # few schemas have these keywords
+
         return Watched(self.store)
 
 

@@ -6,7 +6,6 @@ from itertools import product
 from math import prod
 
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
-from instrc.flattening.evaluated import marks_nothing
 from instrc.flattening.reconciling import Reconciling
 from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.walk import TRIVIAL
@@ -41,6 +40,8 @@ class SetApart(Reconciling):
 
     def conditions(self, _keyword: str, places: list[int]) -> Remainder:
         """Keep each `if` with its own `then` and `else`; one without both says nothing."""
+        from instrc.flattening.evaluated import marks_nothing  # few schemas have conditions
+
         containers = [self.out]  # the last one is for the next
         for place in places:
             conjunct = self.conjuncts[place]

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED
-from instrc.flattening.contradictions import in_short
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, equal
 from instrc.problems.report import Report
 from instrc.schema.laws import is_number, unique
@@ -137,6 +136,8 @@ def _conflict(
     report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
 ) -> None:
     if report is not None:
+        from instrc.flattening.contradictions import in_short  # for a mistake
+
         mixin, filling = in_short(one), in_short(other)
         found = problems.schemas.SlotConflict(
             at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible

@@ -13,7 +13,7 @@ from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
 from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.laws import is_number, types_of
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.relations import implies
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from instrc.ir.block_json import UnreadableProcessError
 from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
-from instrc.ir.process_reader import body_of, is_context
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, JsonObject, as_object
 
 if TYPE_CHECKING:
+    from instrc.ir.block_json import UnreadableProcessError
     from instrc.problems.problem import CompileError
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
@@ -53,6 +52,9 @@ class Process(Struct, frozen=True):
     @classmethod
     def from_json(cls, document: Json) -> Process:
         """Read a process, compiled or written by hand; `CompileError` with one `unreadable-process` problem if it is none."""
+        from instrc.ir.block_json import UnreadableProcessError  # who writes a process does not read one
+        from instrc.ir.process_reader import body_of
+
         try:
             body = body_of(document)
         except (UnreadableProcessError, RecursionError) as error:
@@ -107,6 +109,9 @@ class Process(Struct, frozen=True):
         for name in properties:
             if "Context" not in name or not re.fullmatch(_WRITTEN, name):  # the first spares most schemas the pattern
                 return None
+        from instrc.ir.block_json import UnreadableProcessError  # as above
+        from instrc.ir.process_reader import body_of
+
         try:
             body = body_of(schema)
         except (UnreadableProcessError, RecursionError) as error:
@@ -135,13 +140,16 @@ class Process(Struct, frozen=True):
     @staticmethod
     def describes(document: Json) -> bool:
         """Tell whether a document is a process by the names of its properties."""
+        from instrc.ir.process_reader import is_context  # as above
+
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
 
 def _unreadable(error: UnreadableProcessError | RecursionError) -> CompileError:
+    from instrc.ir.block_json import UnreadableProcessError  # only what is wrong needs these
     from instrc.problems.launches import UnreadableProcess
-    from instrc.problems.problem import CompileError  # only what is wrong needs it
+    from instrc.problems.problem import CompileError
 
     if isinstance(error, UnreadableProcessError):
         return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from instrc.jsonvalue import Json, JsonArray, as_object
 from instrc.limits.runs import RELATED_BRANCHES, RELATED_LEVELS
 from instrc.schema.kinds import ALL, own_kinds
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.relations import disjoint
 
 NULL: Json = {"type": "null"}

@@ -14,7 +14,7 @@ from instrc.jsonvalue import Json, as_text
 from instrc.plans.argument_validator import ArgumentValidator
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import own_kinds
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.walk import TRIVIAL, walk
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})

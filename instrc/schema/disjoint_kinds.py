@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import POSITIONS
@@ -11,7 +11,9 @@ from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.laws import is_number, unique
 from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
-from instrc.schema.question import Relations
+
+if TYPE_CHECKING:
+    from instrc.schema.question import Relations
 
 Schema: TypeAlias = dict[str, Json]
 

@@ -15,7 +15,7 @@ from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
 from instrc.schema.laws import EqualityKeys, is_number, types_of
 from instrc.schema.members import listing, mapping, of_item, required_names
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 
 Resolve: TypeAlias = Callable[[str], Json]

@@ -15,7 +15,7 @@ from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import NUMBERS, kinds_of_types
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.question import Relations
 from instrc.schema.vocabulary import LAWS
 from instrc.schema.walk import TRIVIAL

@@ -8,7 +8,6 @@ from itertools import combinations, product
 
 from instrc.jsonvalue import Json
 from instrc.schema.bounds import size
-from instrc.schema.extents import Extent, extent
 from instrc.schema.kinds import own_kinds
 from instrc.schema.members import listing
 from instrc.schema.walk import Path
@@ -21,6 +20,8 @@ def impossible_texts(nodes: Sequence[tuple[Path, Json]]) -> Iterator[tuple[Path,
     for path, node in nodes:
         if not isinstance(node, dict) or _TELLING.isdisjoint(node) or own_kinds(node) != {"string"}:
             continue
+        from instrc.schema.extents import Extent, extent  # few schemas have patterns
+
         members = [("", node), *(("allOf", each) for each in listing(node.get("allOf")) if isinstance(each, dict))]
         patterns: list[tuple[str, Extent]] = []
         lengths: list[tuple[str, Extent]] = []

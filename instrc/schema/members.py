@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 
 
 def mapping(value: Json) -> dict[str, Json]:

@@ -7,15 +7,13 @@ patterns that no two judges need read alike) the second stays apart.
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json
-from instrc.limits.schemas import MATCHED_AT_ONCE, MATCHED_NAME, MATCHED_PATTERN
-from instrc.schema.expressions import search
+from instrc.limits.schemas import MATCHED_AT_ONCE
+from instrc.schema.name_patterns import matches
 from instrc.schema.resources import DynamicScope
 from instrc.schema.walk import TRIVIAL
 
@@ -184,26 +182,3 @@ def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[Forbidden
         return None
     terms += other.extra
     return terms
-
-
-_PLAIN_PATTERN = (
-    r"(?:[\w \-/:@,;<>=!\"'#%&~`^$.*+?|)]|\((?!\?)|\(\?[:=!]|\{\d+(?:,\d*)?\}|\\[dDwWsSbB.\-/^$*+?()\[\]{}|]"
-    r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*"
-)
-_DOUBLED = r"--|&&|~~|\|\|.*\]"
-
-
-@lru_cache(maxsize=4096)
-def matches(pattern: str, name: str) -> bool | None:
-    """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
-    if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
-        return None
-    return search(pattern, name) if _read_alike(pattern) else None
-
-
-@lru_cache(maxsize=1024)
-def _read_alike(pattern: str) -> bool:
-    """Tell whether all judges read a pattern in the same way."""
-    if len(pattern) > MATCHED_PATTERN or not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
-        return False
-    return not re.search(_DOUBLED, pattern)

@@ -25,8 +25,8 @@ _OTHER_FILES = (
     (r"\s*\w+(?:,? \w+){4,}[.!?,]", "plain text"),
     (r"\s*\w+[!,.]?(?: \w+){2,}:[ \t]*(\r?\n|\Z)", "plain text"),
 )
-_MARK = re.compile(r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S")
-_COMMENT = re.compile(r"\s*(//|/\*|\Z)")
+_MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S"
+_COMMENT = r"\s*(//|/\*|\Z)"
 
 
 def other_file(source: Source) -> Problem | None:
@@ -66,9 +66,9 @@ def _line_marks(source: Source) -> Problem | None:
     found = []
     place = 0
     for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
-        if mark := _MARK.match(line):
+        if mark := re.match(_MARK, line):
             found.append(source.span(place + mark.start(1), place + mark.end(1)))
-        elif not _COMMENT.match(line) and not (found and found[0].text in {">>>", "$", ">"}):
+        elif not re.match(_COMMENT, line) and not (found and found[0].text in {">>>", "$", ">"}):
             return None
         place += len(line)
     if not found or (found[0].text.isdigit() and [each.text for each in found[:2]] != ["1", "2"]):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.schema.objects import matches
+from instrc.schema.name_patterns import matches
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import rebuild, subschemas, walk
 

@@ -17,7 +17,6 @@ from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.values import Data, Inner, StepResult, Value
 from instrc.passes.trampoline import Task
-from instrc.schema.validation import is_valid
 from instrc.schema.vocabulary import SPEAKS_OF
 
 
@@ -48,6 +47,8 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
         schema = _schema(ev, each)
         value = yield _value(ev, each.subject, context)
         if isinstance(value, Data) and value.given and schema is not None:
+            from instrc.schema.validation import is_valid  # few programs are called with literals
+
             holds = holds or is_valid(value.value, schema)
             continue
         path = _path(ev, value, each.subject, context)

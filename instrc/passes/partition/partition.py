@@ -15,9 +15,6 @@ from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.passes.bind.holding import numbers
-from instrc.passes.partition.by_hand import cut_by_hand
-from instrc.passes.partition.deadlines import report_deadlines
-from instrc.passes.partition.members import report_members
 from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, PartitionNode
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
@@ -48,6 +45,8 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     if graph.contexts is None:
         root = _cut_into_chunks(nodes[ROOT])
     else:
+        from instrc.passes.partition.by_hand import cut_by_hand  # few programs are divided so
+
         found = cut_by_hand(graph, nodes[ROOT], report)
         if found is None:
             return None
@@ -55,6 +54,9 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     chunks, inside = _number_chunks(graph, root, cut)
     shape = _shape(graph, chunks)
     if shape != "process":
+        from instrc.passes.partition.deadlines import report_deadlines  # a process has an engine for both
+        from instrc.passes.partition.members import report_members
+
         report_members(graph, report)
         report_deadlines(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
