@@ -193,3 +193,38 @@ def test_a_hundred_people_are_a_hundred_problems_in_order() -> None:
     ends = (f"const w{i} = when ok{i}.signed {{ Send_Activity(d{i}) }};" for i in range(100))
     found = alarms("do { " + "\n".join([*lines, *ends]) + " w0 }")
     assert len(found) == len({each.at.start for each in found}) == 100
+
+
+CHECKED = "const c = Check_Activity(prompt); "
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        PEOPLE + "do { const m = «each n in p.names { Draft(n) }»; Queue_Activity(p) }",
+        CHECKED + "do { const v = «when c.fine { Draft(c) } else { Polish(c) }»; Queue_Activity(c) }",
+        "do { const x = do { Draft(prompt) }; do { const y = «do { Polish(x) }»; Queue_Activity(x) } }",
+    ],
+)
+def test_a_block_that_only_a_model_writes_and_nobody_reads_is_told(marked: str) -> None:
+    [(name, place)] = unread_places(marked.replace("«", "").replace("»", ""))
+    assert (name, place) == ("unread-result", marked.partition("«")[2].partition("»")[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CHECKED + "do { when c.fine { Send_Activity(c) } else { Polish(c) }; Queue_Activity(c) }",
+        PEOPLE + "do { try { Draft(p) } else { Fail(error) }; Queue_Activity(p) }",
+        PEOPLE + "do { each n in p.names { do { Send_Activity(n) } }; Polish(p) }",
+        "repeat { const d = do { Draft(prompt, previous.d) }; Queue_Activity(prompt) } until round is 2",
+    ],
+)
+def test_a_block_that_does_something_needs_no_reader(text: str) -> None:
+    assert unread_places(text) == []
+
+
+def unread_places(text: str) -> list[tuple[str, str]]:
+    report = Report()
+    instrc.artefacts(text, vibes=VIBES, report=report)
+    return [(each.name, each.at.text) for each in report.ordered() if each.at]

@@ -21,7 +21,7 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
     readers = _readers(graph)
     inside = _in_blocks(graph)
     for step in graph.steps.values():
-        if step.executor == "model" and not step.output and step.number in inside and not readers.get(step.number):
+        if step.number in inside and not readers.get(step.number) and _only_answers(graph, step):
             yield step, step
         if step.executor != "server" or step.fail:
             continue
@@ -36,6 +36,18 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
             if shown is not None and shown.executor == "model" and readers.get(shown.number) == {person.number}:
                 yield step, shown
                 break
+
+
+def _only_answers(graph: Graph, step: Step) -> bool:
+    """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
+    waiting = [step]
+    while waiting:
+        each = waiting.pop()
+        regions = regions_of(each.content)
+        if not regions and (each.executor != "model" or each.output):
+            return False
+        waiting += [graph.steps[unit] for region in regions for unit in region.units if isinstance(unit, int)]
+    return True
 
 
 def _in_blocks(graph: Graph) -> set[int]:
