@@ -35,7 +35,10 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Answer a question of a run, as a person or as a system that answers later."""
+    """Answer a question of a run.
+
+    Who answers is a person, or a system that answers later.
+    """
     refuse_output(output, files_of(data))
     try:
         with Watcher(quiet=quiet) as sink:

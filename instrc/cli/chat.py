@@ -36,7 +36,10 @@ def command(
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Talk with a model: it fills in tools, makes direct calls, and starts processes, which then run separately."""
+    """Talk with a model that has the programs as tools.
+
+    It fills in tools, makes direct calls, and starts processes, which then run separately.
+    """
     from instrc.launching.engines import STORE
     from instrc.launching.sessions import offers_of, session_model
     from instrc.runtime.session import Session

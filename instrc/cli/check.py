@@ -34,7 +34,10 @@ def command(
         bool, typer.Option("--no-cache", help="Check everything again, without results of earlier runs.")
     ] = False,
 ) -> None:
-    """Report problems in programs and vibes; the exit code is 1 if there are errors."""
+    """Report problems in programs and vibes.
+
+    The exit code is 1 if there are errors.
+    """
     paths = paths or ([] if dependents else ["."])  # a hook gives no file if one was only deleted
     one_stdin(*paths)
     code = review_files(

@@ -49,9 +49,11 @@ def command(
     shared: Shared = None,
     problems: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
 ) -> None:
-    """Show what has changed between two schemas or programs, and for whom the change is breaking.
+    """Show what has changed between two schemas or programs.
 
-    Of a schema: for those who write by the old one, and for those who read by it.  Of a process also what has changed in its
+    It also says for whom the change is breaking.
+
+    Of a schema: for those who write by the old one, and for those who read by it. Of a process also what has changed in its
     steps, contexts and blocks, new requirements, and whether it breaks for those who start it or serve it.
     A change that cannot be decided is reported as unknown.
     """

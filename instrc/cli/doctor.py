@@ -23,7 +23,10 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
 def command(root: Roots = None, shared: Shared = None) -> None:
-    """Show the installed version, the extras that work, and the settings and folders of vibes in use, with reasons."""
+    """Show the installed version, the extras that work, and settings.
+
+    Also the folders of vibes in use, and why.
+    """
     write(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
     write(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
     for line in _extras():

@@ -31,7 +31,10 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Merge allOf and references of a JSON Schema into one flat schema that accepts the same instances."""
+    """Merge allOf and references of a JSON Schema into one schema.
+
+    It accepts the same instances.
+    """
     report = Report()
     flat: Json = None
     try:

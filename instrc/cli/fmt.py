@@ -36,7 +36,10 @@ def command(
     ] = "",
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Format programs and vibes; meaning, comments and the order of keys are kept."""
+    """Format programs and vibes.
+
+    Meaning, comments and the order of keys are kept.
+    """
     paths = paths or ["."]
     one_stdin(*paths)
     if name and STDIN not in paths:

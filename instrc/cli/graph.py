@@ -44,7 +44,9 @@ def command(
     shared: Shared = None,
     shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
 ) -> None:
-    """Draw a program: steps in lanes by executor, chunks and blocks as boxes, data as arrows.
+    """Draw a program: steps in lanes, data as arrows.
+
+    Lanes are executors, boxes are chunks and blocks.
 
     html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk.
     """

@@ -51,7 +51,9 @@ def command(
     strict: Strict = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Convert tools of other formats to vibes; parts that a vibe cannot express are reported with their place.
+    """Convert tools of other formats to vibes.
+
+    Parts that a vibe cannot express are reported with their place.
 
     openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
     """

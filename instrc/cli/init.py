@@ -19,7 +19,9 @@ def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; by default here.")] = Path(),
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Create a project: a program, two vibes, settings, a pre-commit hook and editor settings. Nothing is overwritten.
+    """Create a project: a program, two vibes and settings.
+
+    Nothing is overwritten.
 
     The table [tool.instrc] is added to an existing pyproject.toml.
     """

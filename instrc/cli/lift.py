@@ -29,7 +29,9 @@ def command(
     ],
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Convert the answer of a model back, in any envelope; the exit code is 1 if it cannot be used.
+    """Convert the answer of a model back, in any envelope.
+
+    The exit code is 1 if it cannot be used.
 
     ANSWER is a response, its message, one call, bare arguments, or the pieces of a stream
     (JSON, JSON Lines, server-sent events).

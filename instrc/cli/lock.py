@@ -27,7 +27,9 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Write aug.lock: version and digest of each vibe that programs and vibes refer to.
+    """Write aug.lock: version and digest of each vibe in use.
+
+    In use is what programs and vibes refer to.
 
     The file is next to the pyproject.toml of the project; each project in a folder has its own. `instrc compile --locked` uses
     exactly these vibes.

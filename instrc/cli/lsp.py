@@ -10,7 +10,10 @@ from instrc.cli.show import PROBLEMS, Format, show
 
 
 def command() -> None:
-    """Serve an editor over the standard input and output, by the Language Server Protocol."""
+    """Serve an editor by the Language Server Protocol.
+
+    It reads the standard input and writes the standard output.
+    """
     try:
         from instrc.lsp.features import make_server  # an extra
     except ImportError:

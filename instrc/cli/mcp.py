@@ -43,7 +43,10 @@ def command(
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Serve tools and processes to an MCP client over standard input and output."""
+    """Serve tools and processes to an MCP client.
+
+    By default it uses the standard input and output.
+    """
     from instrc.launching.preparing import prepare
 
     if http is None and sys.stdin is None:  # so it is where a shell has closed it (`<&-`)

@@ -33,7 +33,10 @@ def command(
     ] = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Create an instruction or a mixin (a vibe) or a process (a program); nothing is overwritten."""
+    """Create an instruction, a mixin or a process.
+
+    Instructions and mixins are vibes, processes are programs; nothing is overwritten.
+    """
     try:
         roots = read_settings(Path()).roots if root is None else (root,)
     except CompileError as error:

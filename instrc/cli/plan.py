@@ -93,7 +93,10 @@ def import_(
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Turn records of TaskBench into plans: one plan alone, several as one `{id, plan}` per line."""
+    """Turn records of TaskBench into plans.
+
+    One plan is printed alone, several as one `{id, plan}` per line.
+    """
     one_stdin(records, tools)
     report = Report()
     given, bench = _read(records, report), _read_bench(tools, report)
@@ -146,7 +149,10 @@ def score(
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Compare plans with correct plans: n-F1, e-F1, t-F1, v-F1, NED; overall, by shape, by number of tasks."""
+    """Compare plans with correct plans.
+
+    The scores are n-F1, e-F1, t-F1, v-F1 and NED; overall, by shape, by number of tasks.
+    """
     one_stdin(gold, predictions, tools)
     report = Report()
     right, said, bench = _read(gold, report), _read(predictions, report), _read_bench(tools, report)

@@ -45,7 +45,9 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Show what the model receives: messages, schema in order, tokens, and what only the engine reads.
+    """Show what the model receives: messages, schema, tokens.
+
+    Also what only the engine reads.
 
     Answers and results are generated from the schemas; no key is needed and nothing is sent.
     """

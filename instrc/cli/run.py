@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str | None,
-    typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME."),
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="The model that fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME, as openai:gpt-5.",
+    ),
 ]
 
 EveryBranch = Annotated[

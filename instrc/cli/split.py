@@ -21,7 +21,10 @@ def command(
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="A model's answer as JSON, or - for the standard input.")],
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Divide an answer into its output, its thoughts (_) and its metrics ($), the last two by path."""
+    """Divide an answer into output, thoughts (_) and metrics ($).
+
+    The last two are written by path.
+    """
     one_stdin(schema, answer)
     report = Report()
     try:

@@ -38,7 +38,9 @@ def command(
     root: Roots = None,
     shared: Shared = None,
 ) -> None:
-    """Run the test cases in NAME.cases.md next to NAME.aug: answers and whole runs; exit 5 if there are none.
+    """Run the test cases in NAME.cases.md next to NAME.aug.
+
+    They are answers and whole runs; the exit code is 5 if there are none.
 
     A case is a heading and blocks of JSON, for example:
 

@@ -42,7 +42,10 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
 ) -> None:
-    """Show what has happened in a run: requests, answers, thoughts, metrics, retries."""
+    """Show what has happened in a run.
+
+    It shows requests, answers, thoughts, metrics and retries.
+    """
     try:
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))

@@ -23,7 +23,7 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Write typed Python classes for what a model fills in, for its steps and its results.
+    """Write typed Python classes for tools, steps and results.
 
     They are pydantic models for `lift(...).as_model(CLASS)`; needs the extra `types`.
     """

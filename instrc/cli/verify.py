@@ -34,7 +34,10 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Check with the installed grammar engines and our own rules that a target accepts a tool and keeps its order."""
+    """Check that a target accepts a tool and keeps its order.
+
+    The installed grammar engines and our own rules decide.
+    """
     one_stdin(file)
     report = Report()
     results: list[Json] = []

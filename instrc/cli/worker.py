@@ -27,7 +27,10 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Carry out the runs of a store or a Temporal task queue, also interrupted runs, until SIGTERM or Ctrl-C."""
+    """Carry out the runs of a store or a Temporal task queue.
+
+    It continues interrupted runs too, and works until SIGTERM or Ctrl-C.
+    """
     from instrc.runtime import engine as engines
 
     try:

@@ -52,6 +52,13 @@ def test_wrong_use_ends_with_two(instrc: Instrc, arguments: list[str]) -> None:
     assert "instrc" in done.err + done.out
 
 
+@pytest.mark.parametrize("group", [(), ("plan",)])
+def test_the_list_of_commands_has_a_whole_sentence_for_each(instrc: Instrc, group: tuple[str, ...]) -> None:
+    listed = instrc(*group, "--help").out.split("Commands:\n")[1].splitlines()
+    assert len(listed) >= 5
+    assert [line for line in listed if not re.fullmatch(r"  \w+ +[A-Z].*[\w)]\.", line)] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
