@@ -40,6 +40,8 @@ class Difference:
     """An expected block and what came instead."""
 
     block: Block
+    expected: str
+    """What the block says, written in the form of `actual`."""
     actual: str
 
 
@@ -87,17 +89,17 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
         if block.word == "problems":
             text = "".join(f"{line}\n" for line in as_texts(came or []))
             if block.text.strip() != text.strip():
-                yield Difference(block, text)
+                yield Difference(block, block.text, text)
             continue
         if not block.text.strip():  # to be filled in
-            yield Difference(block, f"{dumps(came)}\n")
+            yield Difference(block, block.text, f"{dumps(came)}\n")
             continue
         wanted = _json(block)
         compared: Json = came
         if block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict):
             compared = {key: came[key] for key in wanted if key in came}
         if not equal(wanted, compared):
-            yield Difference(block, f"{dumps(came)}\n")
+            yield Difference(block, f"{dumps(wanted)}\n", f"{dumps(came)}\n")
 
 
 def _json(block: Block) -> Json:

@@ -58,8 +58,6 @@ def command(
     `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass.
     `export=NAME` after the word of a block chooses one of several exports.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
-    from instrc.cases import read_cases  # the help of all commands does without it
-
     report = Report()
     files = _files(["."] if paths is None else paths, report)
     passed = failed = known = 0
@@ -74,7 +72,7 @@ def command(
         if data is None:
             continue
         text = data.decode("utf-8-sig", "replace")
-        there = list(read_cases(text))
+        there = _cases(file, text)
         known += len(there)
         cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]
         found = Report()
@@ -90,6 +88,16 @@ def command(
     _write(changed, report)
     show(report.once(), Format.TEXT)
     raise typer.Exit(_conclude(passed, failed, report, _nothing_tested(chosen, known)))
+
+
+def _cases(file: Path, text: str) -> list[Case]:
+    """Return the cases of a file; a file without one is told."""
+    from instrc.cases import read_cases  # the help of all commands does without it
+
+    cases = list(read_cases(text))
+    if not cases:
+        tell(f"{file.as_posix()} has no cases: a case is a heading `## …`, and blocks below it such as `json answer`\n")
+    return cases
 
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
@@ -177,7 +185,7 @@ def _program(file: Path) -> Path:
 
 def _difference_as_text(difference: Difference) -> str:
     lines = unified_diff(
-        difference.block.text.splitlines(),
+        difference.expected.splitlines(),
         difference.actual.splitlines(),
         f"expected {difference.block.word}",
         "came",

@@ -300,3 +300,20 @@ def test_blocks_may_be_indented_as_in_a_list(instrc: Instrc, tmp_path: Path) -> 
     blocks = "".join(f"  {line}\n" for line in (ANSWER + OUTPUT).splitlines())
     (tmp_path / "mail.cases.md").write_text(f"## Mail\n\n{blocks}")
     assert instrc("test", str(tmp_path)).code == 0
+
+
+def test_a_wrong_value_is_shown_in_the_form_of_what_came(instrc: Instrc) -> None:
+    """However the case is written, only the lines that differ are marked."""
+    Path("mail.aug").write_text(PROGRAM, encoding="utf-8")
+    case = '## A\n```json answer\n{"step1_draft": {"text": "Hi"}}\n```\n```json output\n{"step1_draft": {"text": "Ho"}}\n```\n'
+    Path("mail.cases.md").write_text(case, encoding="utf-8")
+    printed = instrc("test").out.splitlines()
+    assert [line.strip() for line in printed if line.lstrip()[:1] in "+-"][2:] == ['-    "text": "Ho"', '+    "text": "Hi"']
+
+
+def test_a_file_without_a_case_is_told(instrc: Instrc) -> None:
+    Path("mail.aug").write_text(PROGRAM, encoding="utf-8")
+    Path("mail.cases.md").write_text("# Cases\n\n### Too deep\n```json\n{}\n```\n", encoding="utf-8")
+    done = instrc("test")
+    assert done.code == 5
+    assert done.err.startswith("mail.cases.md has no cases: a case is a heading `## …`, and blocks below it")
