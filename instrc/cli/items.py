@@ -91,7 +91,8 @@ async def _lines(path: str) -> AsyncIterator[str]:
         opened: AbstractContextManager[IO[bytes] | None]
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
-        message = f"{path!r} cannot be read: {error}"
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+        message = f"{path!r} cannot be read: {reason}"
         raise typer.BadParameter(message) from None
     with opened as file:
         try:

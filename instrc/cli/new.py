@@ -12,9 +12,15 @@ from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import Format, show, verdict
 from instrc.naming import file_name
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.rim import FileExists
+from instrc.problems.suggest import comparable
 from instrc.scaffold.single import new
+from instrc.source import Source
 from instrc.vibes.project import read_settings
+from instrc.vibes.roots import ENDING
+
+_WAY_OUT = "programs would find both by this name: choose another one, or remove the file"
 
 
 class NewKind(StrEnum):
@@ -50,4 +56,19 @@ def command(
         if file_name(part) != part:
             message = f"{name!r} cannot be a name: no file can be called {part!r} on Windows"
             raise typer.BadParameter(message)
+    if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
+        show(alike, shape)
+        raise typer.Exit(verdict(alike))
     raise typer.Exit(write_new({Path(path): text for path, text in files.items()}, shape))
+
+
+def _found_by_the_same_name(path: Path) -> list[Problem]:
+    """Return a problem for each vibe beside a new one that programs would find by the same name: `Find` beside `find`."""
+    if not path.name.endswith(ENDING) or path.exists():
+        return []
+    name = comparable(path.name.removesuffix(ENDING))
+    return [
+        FileExists(at=Source(other.as_posix(), "").whole(), path=other.as_posix(), way_out=_WAY_OUT)
+        for other in sorted(path.parent.glob(f"*{ENDING}"))
+        if comparable(other.name.removesuffix(ENDING).partition("@")[0]) == name
+    ]

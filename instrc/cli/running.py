@@ -101,7 +101,8 @@ def value_of(text: str, *, data: bool = False) -> Json:
         try:
             given = _content(path).decode("utf-8-sig")
         except (OSError, ValueError) as error:
-            message = f"{name_of(path)!r} cannot be read: {error}"
+            reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+            message = f"{name_of(path)!r} cannot be read: {reason}"
             raise typer.BadParameter(message) from None
     if data or given.lstrip()[:1] in {"{", "["}:
         try:

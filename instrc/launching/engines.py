@@ -11,6 +11,7 @@ from instrc import problems
 from instrc.launching.equipping import equip
 from instrc.launching.launcher import names_as_text
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
 from instrc.runtime.engine import Engine, Equip, Keep
 from instrc.runtime.events import Sink
 from instrc.runtime.questions import People
@@ -39,7 +40,8 @@ def engine_of(
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
         reason = f"engines are {names_as_text(ENGINES)}"
-        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)])
+        near = nearest(name, ENGINES)
+        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
     if store is not None:
         _require_folder(store)
     module, _, maker = ENGINES[name].partition(":")

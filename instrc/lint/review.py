@@ -50,6 +50,7 @@ def review(
         from instrc.lint.words import suspicious_words  # programs that use a vibe do without it
 
         report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))
+        report.problems.extend(_replaced(vibe, allowed))
         report.problems.extend(() if templates else placeholders_in_vibe(vibe))
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
@@ -76,6 +77,19 @@ def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
 
             at = vibe.place(pointer((word,)), key=True)
             yield UnknownPart(at=at, word=word, nearest=nearest(word, ("input", "solution"), 1))
+
+
+def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the keywords in the `default` of a mixin: the slot is replaced by what is put into it."""
+    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
+    slot = properties.get("default") if isinstance(properties, dict) else None
+    if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
+        return
+    for word in slot:
+        if word not in _OF_SLOTS and word not in allowed and not word.startswith(("x-", "X-")):
+            from instrc.problems.idle import IdleKeyword  # only where there is one
+
+            yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
 
 
 def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
@@ -147,6 +161,8 @@ _ENGINE = {
     "arguments": (_is_arguments, 'it is a path, or a list or an object of paths and of constants, `{ "const": … }`'),
     "activity": (lambda value: value.__class__ is str and bool(value), "it is the name of an activity"),
 }
+_OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
+"""Keywords that say to a reader what belongs into the `default` of a mixin."""
 _PARTS = frozenset({"schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
 """What a record may hold."""
 _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments"})

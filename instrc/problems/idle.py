@@ -10,7 +10,7 @@ from instrc.problems.problem import Label, Problem, Severity
 from instrc.problems.schema_problem import SchemaProblem
 from instrc.source import Span
 
-Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value"]
+Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value", "slot"]
 _INSTEAD = {
     "additionalItems": "write the first items under `prefixItems` and the schema of all further ones under `items`",
     "dependencies": "write `dependentRequired` for lists of names and `dependentSchemas` for schemas",
@@ -31,6 +31,7 @@ class IdleKeyword(Problem):
     Most keywords apply to values of one type: `maxItems` limits arrays and lets every text pass.
     Others need a second keyword: `then` needs `if`, and `minContains` needs `contains`.
     Others again belong to a different draft than the one that `$schema` names.
+    What the property `default` of a mixin says is replaced by what is put into the mixin.
     No validator reports any of these.
 
     ```json schemas/letter.vibe.json
@@ -71,6 +72,8 @@ class IdleKeyword(Problem):
                 return f"{head}: in {self.dialect} a `$ref` stands alone"
             case "value":
                 return f"{head}: its value is `true` or `false`"
+            case "slot":
+                return f"{head}: what is put into the mixin stands in place of its `default`"
 
     @property
     def hint(self) -> str | None:
@@ -88,6 +91,8 @@ class IdleKeyword(Problem):
                 return "to refuse further items write `maxItems`, or remove it"
             case "value":
                 return "write `true` or `false`, without quotes"
+            case "slot":
+                return "write it where the mixin is used, after `@`, or remove it"
 
 
 def _types(names: tuple[str, ...]) -> str:

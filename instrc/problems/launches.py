@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +142,17 @@ class UnusableSetting(Problem):
     """`model`, `activity`, `engine`."""
     word: str
     reason: str
+    nearest: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"the {self.what} `{self.word}` cannot be used: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

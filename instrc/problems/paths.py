@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,10 @@ _OF_ROUNDS = {
     "rounds": "all finished rounds are `rounds`, without `previous` before it",
     "previous": "`previous` is the last round; all finished ones are `rounds`",
 }
+
+_ENDS_WITH_DOT = re.compile(r"\.[ \t\r]*\n\s*\Z")
+_LOOKED_BACK = 200
+"""Characters before a member in which the line before it ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,8 @@ class UnknownMember(Problem):
             return f"`round` is the number of the round; what the last one gave is `previous.{self.word}`"
         if self.nearest:
             return did_you_mean(self.nearest)
+        if self.at and _ENDS_WITH_DOT.search(self.at.source.text[max(0, self.at.start - _LOOKED_BACK) : self.at.start]):
+            return "remove the `.` that ends the line before, if it does not lead to this word"
         if self.handed and self.word.startswith(("_", "$")):
             return (
                 f"a block hands on no thoughts and metrics: make it a value in the block, `const why = do {{ step.{self.word} }}`"

@@ -84,6 +84,15 @@ def test_what_is_begun_is_sound(instrc: Instrc, folder: Path, kind: str, name: s
     assert instrc("new", kind, name).code == 1
 
 
+def test_nothing_is_begun_that_a_program_would_find_by_the_name_of_the_vibe_beside_it(instrc: Instrc, folder: Path) -> None:
+    assert instrc("new", "instruction", "FindSlot").code == 0
+    done = instrc("new", "instruction", "findslot")
+    assert done.code == 1
+    assert "`schemas/find-slot.vibe.json` exists already [file-exists]" in done.err
+    assert "programs would find both by this name" in done.err
+    assert not (folder / "schemas/findslot.vibe.json").exists()
+
+
 @pytest.mark.parametrize("name", ["con", "Nul_Activity", "mail/aux", "com1/FindSlot", "a:b/FindSlot"])
 def test_a_name_that_windows_does_not_take_is_wrong_use(instrc: Instrc, folder: Path, name: str) -> None:
     done = instrc("new", "instruction", name)

@@ -80,3 +80,21 @@ def test_an_interruption_while_modules_are_loaded_is_no_traceback(monkeypatch: p
 
     monkeypatch.setattr(instrc.cli, "main", interrupted)
     assert main() == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "opnai:gpt-5"), "did you mean `openai:gpt-5`?"),
+        (("--model", "smaple"), "did you mean `sample`?"),
+        (("--engine", "durabel"), "did you mean `durable`?"),
+        (("--input", "@nothing.json"), "'nothing.json' cannot be read: no such file or directory"),
+    ],
+)
+def test_a_misspelt_value_of_run_is_told_with_what_was_meant(
+    instrc: Instrc, folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    (folder / "greet.aug").write_text('"Greet" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }')
+    done = instrc("run", "greet.aug", "--input", "hello", *words) if words[0] != "--input" else instrc("run", "greet.aug", *words)
+    assert done.code != 0
+    assert said in done.err

@@ -207,3 +207,13 @@ def test_places_of_templates_in_a_vibe_are_told(tmp_path: Path, text: str, told:
 
 def test_a_default_in_an_empty_range_is_no_second_mistake() -> None:
     assert [each.name for each in found({"type": "integer", "minimum": 5, "maximum": 1, "default": 3})] == ["empty-range"]
+
+
+def test_what_the_default_of_a_mixin_says_is_told_to_have_no_effect(tmp_path: Path) -> None:
+    slot = {"type": "object", "description": "The task goes here.", "properties": {"text": {"maxLength": 3}}}
+    schema = {"type": "object", "properties": {"default": slot, "_why": {"type": "string"}}}
+    for name, expected in (("Low_Mixin", [("properties", "slot")]), ("low", [])):
+        path = tmp_path / f"{name}.vibe.json"
+        path.write_text(json.dumps(schema))
+        problems = check_files([str(path)], [], [])
+        assert [(each.word, each.cause) for each in problems if isinstance(each, IdleKeyword)] == expected

@@ -117,3 +117,11 @@ def test_what_the_hint_says_compiles() -> None:
     check = {"Check": an_object(level=TEXT, issues={"type": "array", "items": TEXT})}
     text = 'const done = when c.level is "a" { when c.issues @ { minItems: 1 } { true } }; c } until done'
     instrc.artefacts("repeat { " + CHECK + text, vibes={**VIBES, **check})
+
+
+def test_a_dot_that_ends_a_line_is_named_where_the_next_line_is_taken_for_a_member() -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.artefacts("const a = Draft(prompt).\nconst b = Draft(a); b", vibes=VIBES)
+    [problem] = raised.value.problems
+    assert (problem.name, problem.at and problem.at.text) == ("unknown-member", "const")
+    assert problem.hint == "remove the `.` that ends the line before, if it does not lead to this word"

@@ -9,6 +9,7 @@ from pathlib import Path
 from instrc import problems
 from instrc.jsontext import loads
 from instrc.problems.problem import CompileError
+from instrc.problems.suggest import nearest
 from instrc.regular import read_whole
 from instrc.runtime.models.model import Model
 
@@ -40,7 +41,8 @@ def model_of(words: str, folder: Path) -> Model:
         adapter: Callable[[str], Model] = getattr(import_module(module), name)
         return adapter(rest)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
-    raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=f"models are {known}")])
+    near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
+    raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
 
 
 def _scripted(words: str, file: Path) -> Model:
