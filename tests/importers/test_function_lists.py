@@ -298,6 +298,15 @@ class TestResults:
         assert document["$defs"] == {"Sky": {"type": "string"}}
         assert document["required"] == ["city", "output"]
 
+    def test_have_no_place_where_a_parameter_has_their_name(self) -> None:
+        taken = {"name": "f", "inputSchema": {"type": "object", "properties": {"output": {}}}, "outputSchema": RESULT}
+        imported = import_tools("mcp", [taken, {**taken, "name": "g", "inputSchema": {"enum": [{}]}}], results="output")
+        reasons = [problem.message for problem in imported.problems if problem.name == "left-out"]
+        assert [reason.rpartition(": ")[2] for reason in reasons] == [
+            "a parameter has the name `output`",
+            "the arguments are no plain object",
+        ]
+
     def test_become_an_activity_beside_the_tool(self) -> None:
         imported = import_tools("mcp", [TOOL], results="activity")
         assert [vibe.name for vibe in imported.vibes] == ["get-weather", "get-weather_Activity"]

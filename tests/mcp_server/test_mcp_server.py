@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -19,7 +19,10 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from instrc.mcp.service import Service
 from instrc.problems.problem import CompileError
+from instrc.runtime.engine import Engine, RunReport
+from instrc.runtime.questions import Question
 
 LETTER = {
     "type": "object",
@@ -196,3 +199,37 @@ def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None
 
     assert asyncio.run(body()).startswith("SendMail")
     engine.close()  # type: ignore[attr-defined]  # this engine has it
+
+
+class Asking:
+    """An engine whose one run asks for something, and which takes each answer."""
+
+    def __init__(self, schema: Any) -> None:
+        self.report = RunReport("run", "p", "waiting", None, (Question("q", ("q",), None, schema),))
+        self.taken: list[Any] = []
+
+    async def show(self, _run: str) -> RunReport:
+        return self.report
+
+    async def answer(self, _run: str, _step: str, data: Any) -> RunReport:
+        self.taken.append(data)
+        return self.report
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "taken"),
+    [
+        (CONFIRM, {"decision": "Approve"}, {"decision": "Approve"}),
+        (CONFIRM, '{"decision": "Approve"}', {"decision": "Approve"}),
+        (CONFIRM, '{"decision": "Never"}', {"decision": "Never"}),
+        (CONFIRM, '{"decision": ', '{"decision": '),
+        ({"type": "integer"}, "3", 3),
+        ({"type": "integer"}, "true", "true"),
+        ({"type": "string"}, "3", "3"),
+    ],
+)
+def test_an_answer_that_comes_as_text_is_read_as_the_question_asks(schema: Any, sent: Any, taken: Any) -> None:
+    engine = Asking(schema)
+    service = Service(engine=cast("Engine", engine))
+    assert asyncio.run(service.answer({"run": "run", "step": "q", "data": sent})) == {"run": "run", "status": "waiting"}
+    assert engine.taken == [taken]
