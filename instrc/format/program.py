@@ -205,20 +205,14 @@ def _sign(part: Made) -> str:
 
 
 def _call(parts: Sequence[Made]) -> Made:
-    """Lay out a call; a single object between its brackets breaks in their place."""
+    """Lay out a call: on one line, or an argument on each."""
     at = next(number for number, part in enumerate(parts) if part.kind == "LPAR")
     callee, opening, closing = parts[0], parts[at], parts[-1]
     items, behind = _items(parts[at:], _SEPARATORS)
-    inner = [without_brackets(part) for part in parts[at + 1 : -1] if part.kind not in _SEPARATORS]
-    sole = inner[0].kind if len(inner) == 1 else ""
-    if sole in {"object", "array"} and not behind and not (items[0].above or items[0].trail):
-        doc: Doc = ("(", items[0].inner, ")")
-        hard = items[0].hard
-    else:
-        doc, hard = bracketed("(", items, behind, ")", spaced=False)
+    doc, hard = bracketed("(", items, behind, ")", spaced=False)
     lead, _ = comments_beside([callee, opening])
     item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
-    return Made("call", item, blocks=any(part.blocks for part in inner))
+    return Made("call", item, blocks=any(part.blocks for part in parts[at + 1 : -1]))
 
 
 # ---- pipes
