@@ -11,7 +11,7 @@ from instrc.flattening import unevaluated
 from instrc.flattening.conjunction import Remainder, Term
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
-from instrc.flattening.placing import Placing
+from instrc.flattening.merge_state import MergeState
 from instrc.flattening.run import too_large
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.limits.schemas import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
@@ -37,27 +37,27 @@ class _Said(Struct):
     """Keywords that stay in branches of their own."""
 
 
-def properties(merger: Placing) -> Remainder:
+def properties(state: MergeState) -> Remainder:
     """Join what is said about properties."""
     said = _Said()
-    for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())):
-        _read(merger, place, said)
-        if "unevaluatedProperties" in merger.conjuncts[place].view:
-            _read_unevaluated(merger, place, said)
+    for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in state.groups.get(keyword, ())):
+        _read(state, place, said)
+        if "unevaluatedProperties" in state.conjuncts[place].view:
+            _read_unevaluated(state, place, said)
     if said.unevaluated:
         said.open_extra = None  # it would have them see everything
-    main, apart = _join_groups(said, merger.run.options.limit)
+    main, apart = _join_groups(said, state.run.options.limit)
     for item in said.lost:
-        report_lost(merger.run, merger.conjuncts, item)
-    write(merger, merger.out, main, said.open_extra)
+        report_lost(state.run, state.conjuncts, item)
+    write(state, state.out, main, said.open_extra)
     for other in apart:
         container: JsonObject = {}
         said.apart.setdefault("properties", []).append(container)
-        write(merger, container, other, None)
+        write(state, container, other, None)
     if said.unevaluated:
-        merger.place_child(merger.out, "unevaluatedProperties", said.unevaluated)
+        state.place_child(state.out, "unevaluatedProperties", said.unevaluated)
     else:
-        merger.out.pop("unevaluatedProperties", None)
+        state.out.pop("unevaluatedProperties", None)
     return Remainder(
         said.apart,
         shares=True,  # one schema for further properties may then stand at many names
@@ -66,9 +66,9 @@ def properties(merger: Placing) -> Remainder:
     )
 
 
-def _read(merger: Placing, place: int, said: _Said) -> None:
+def _read(state: MergeState, place: int, said: _Said) -> None:
     """Read what one conjunct says about properties by name, by pattern and about further ones."""
-    conjunct = merger.conjuncts[place]
+    conjunct = state.conjuncts[place]
     view, scope = conjunct.view, conjunct.scope
     found = objects.PropertyRules(origin=place)
     for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
@@ -89,12 +89,12 @@ def _read(merger: Placing, place: int, said: _Said) -> None:
     said.groups.append(found)
 
 
-def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
+def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
     """Read an `unevaluatedProperties` as properties where what it sees is certain; else it stays."""
-    conjuncts = merger.conjuncts
+    conjuncts = state.conjuncts
     value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
     views = [conjunct.view for conjunct in conjuncts]
-    certain, possible = evaluated(merger.run.store, conjuncts[place].node, scope)
+    certain, possible = evaluated(state.run.store, conjuncts[place].node, scope)
     if value in TRIVIAL:
         if said.open_extra is None:
             said.open_extra = value
@@ -169,21 +169,21 @@ def _terms_for_others(one: objects.PropertyRules, other: objects.PropertyRules) 
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
-def write(merger: Placing, container: JsonObject, found: objects.PropertyRules, open_extra: Json) -> None:
+def write(state: MergeState, container: JsonObject, found: objects.PropertyRules, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
-            keyword in container and all(merger.conjuncts[place].view[keyword] == {} for place in merger.groups[keyword])
+            keyword in container and all(state.conjuncts[place].view[keyword] == {} for place in state.groups[keyword])
         ):
             schemas: JsonObject = {}
             container[keyword] = schemas
             for name, terms in by_name.items():
-                merger.place_child(schemas, name, terms)
+                state.place_child(schemas, name, terms)
         else:
             container.pop(keyword, None)
     if found.extra is not None:
         rename(container, "unevaluatedProperties", "additionalProperties")
-        merger.place_child(container, "additionalProperties", found.extra)
+        state.place_child(container, "additionalProperties", found.extra)
     elif open_extra is not None:
         rename(container, "unevaluatedProperties", "additionalProperties")
         container["additionalProperties"] = open_extra
@@ -199,15 +199,15 @@ def rename(container: JsonObject, old: str, new: str) -> None:
         container.update(items)
 
 
-def items(merger: Placing) -> Remainder:
+def items(state: MergeState) -> Remainder:
     """Join what is said about items."""
     parts: list[arrays.ItemRules] = []
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}
     trivial: Json = None
-    views = [conjunct.view for conjunct in merger.conjuncts]
-    for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in merger.groups.get(keyword, ())):
-        conjunct = merger.conjuncts[place]
+    views = [conjunct.view for conjunct in state.conjuncts]
+    for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in state.groups.get(keyword, ())):
+        conjunct = state.conjuncts[place]
         view, scope = conjunct.view, conjunct.scope
         prefix = view.get("prefixItems")
         if "prefixItems" in view and prefix.__class__ is not list:
@@ -220,10 +220,10 @@ def items(merger: Placing) -> Remainder:
         )
         if "unevaluatedItems" in view:
             value = view["unevaluatedItems"]
-            certain, possible = evaluated(merger.run.store, conjunct.node, scope)
+            certain, possible = evaluated(state.run.store, conjunct.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items or unevaluated.items_void(merger.run.store, views, certain, value):
+            elif certain.all_items or unevaluated.items_void(state.run.store, views, certain, value):
                 pass
             elif certain.covers_items(possible):
                 parts.append(arrays.ItemRules([(True, scope)] * certain.items, (value, scope)))
@@ -232,23 +232,23 @@ def items(merger: Placing) -> Remainder:
     prefix_terms, items_terms = arrays.join(parts)
     if kept:
         items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
-    out = merger.out
-    if prefix_terms or "prefixItems" in merger.groups:
+    out = state.out
+    if prefix_terms or "prefixItems" in state.groups:
         if "prefixItems" not in out:
             rename(out, "items", "prefixItems")
         schemas: JsonArray = []
         out["prefixItems"] = schemas
         for terms in prefix_terms:
-            merger.place_branch(schemas, terms)
+            state.place_branch(schemas, terms)
         if not schemas:
             del out["prefixItems"]
     if items_terms:
         rename(out, "unevaluatedItems", "items")
-        merger.place_child(out, "items", items_terms)
+        state.place_child(out, "items", items_terms)
     else:
         out.pop("items", None)
     if kept:
-        merger.place_child(out, "unevaluatedItems", kept)
+        state.place_child(out, "unevaluatedItems", kept)
     elif trivial is not None and "items" not in out:
         out["unevaluatedItems"] = trivial
     else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, PendingPart, Term
 from instrc.flattening.expand import expand
-from instrc.flattening.merger import Merger
+from instrc.flattening.merge_keywords import merge_keywords
+from instrc.flattening.merge_state import MergeState
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonArray
 
@@ -31,14 +32,14 @@ def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging |
             return None
         again.shares |= expansion.shares
         expansion = again
-    merger = Merger(run, expansion.conjuncts, groups)
-    remainders = merger.merge()
+    state = MergeState(run, expansion.conjuncts, groups)
+    remainders = merge_keywords(state)
     if remainders is None:
         return None
-    frame = merger.frame
+    frame = state.frame
     units: JsonArray = [None] * len(expansion.units)
     frame.pending += [PendingPart(units, number, [term]) for number, term in enumerate(expansion.units)]
-    frame.todo = Finalization.of(remainders, merger.watched, units, shares=expansion.shares)
+    frame.todo = Finalization.of(remainders, state.watched, units, shares=expansion.shares)
     frame.idle = not frame.todo.anything()
     return frame
 

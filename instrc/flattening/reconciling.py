@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.placing import Placing
+from instrc.flattening.merge_state import MergeState
 from instrc.jsonvalue import equal
 from instrc.schema.laws import (
     has_type,
@@ -14,52 +14,50 @@ from instrc.schema.ranges import empty_range
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
-class Reconciling(Placing):
-    """The last look at a conjunction whose keywords are merged."""
-
-    def reconcile(self) -> bool:
-        """Let keywords that speak of the same things agree; false if nothing satisfies them."""
-        out = self.out
-        if "const" in out and "enum" in out and out["enum"].__class__ is list:
-            if not any(equal(out["const"], value) for value in out["enum"]):
-                self.contradiction("const", "enum")
-                return False
-            del out["enum"]
-        names = types_of(out["type"]) if "type" in out else None
-        if names is not None:
-            if "const" in out and not has_type(out["const"], names):
-                self.contradiction("type", "const")
-                return False
-            if isinstance(listed := out.get("enum"), list) and listed:
-                values = [value for value in listed if has_type(value, names)]
-                if not values:
-                    self.contradiction("type", "enum")
-                    return False
-                if len(values) < len(listed):
-                    out["enum"] = values
-        for inclusive, exclusive in _BOUNDS:
-            if exclusive in out and inclusive in out:
-                redundant = redundant_bound(out[inclusive], out[exclusive], upper=inclusive == "maximum")
-                if redundant is not None:
-                    del out[inclusive if redundant == "inclusive" else exclusive]
-        if names is not None and (bounds := empty_range(out)):
-            self.contradiction(*bounds)
+def reconcile(state: MergeState) -> bool:
+    """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+    out = state.out
+    if "const" in out and "enum" in out and out["enum"].__class__ is list:
+        if not any(equal(out["const"], value) for value in out["enum"]):
+            _contradiction(state, "const", "enum")
             return False
-        wanted = out.get("required")
-        if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
-            rank = {name: index for index, name in enumerate(properties)}
-            last = len(rank)
-            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if isinstance(name, str) else last)
-            if ordered != wanted:
-                out["required"] = ordered
-        return True
+        del out["enum"]
+    names = types_of(out["type"]) if "type" in out else None
+    if names is not None:
+        if "const" in out and not has_type(out["const"], names):
+            _contradiction(state, "type", "const")
+            return False
+        if isinstance(listed := out.get("enum"), list) and listed:
+            values = [value for value in listed if has_type(value, names)]
+            if not values:
+                _contradiction(state, "type", "enum")
+                return False
+            if len(values) < len(listed):
+                out["enum"] = values
+    for inclusive, exclusive in _BOUNDS:
+        if exclusive in out and inclusive in out:
+            redundant = redundant_bound(out[inclusive], out[exclusive], upper=inclusive == "maximum")
+            if redundant is not None:
+                del out[inclusive if redundant == "inclusive" else exclusive]
+    if names is not None and (bounds := empty_range(out)):
+        _contradiction(state, *bounds)
+        return False
+    wanted = out.get("required")
+    if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
+        rank = {name: index for index, name in enumerate(properties)}
+        last = len(rank)
+        ordered = sorted(wanted, key=lambda name: rank.get(name, last) if isinstance(name, str) else last)
+        if ordered != wanted:
+            out["required"] = ordered
+    return True
 
-    def contradiction(self, left: str, right: str) -> None:
-        """Report two keywords that leave nothing, each from the conjunct that has it last."""
-        from instrc.flattening.contradictions import report_contradiction  # for a mistake
 
-        report_contradiction(
-            self.run,
-            (self.conjuncts[self.groups[left][-1]], left),
-            (self.conjuncts[self.groups[right][-1]], right),
-        )
+def _contradiction(state: MergeState, left: str, right: str) -> None:
+    """Report two keywords that leave nothing, each from the conjunct that has it last."""
+    from instrc.flattening.contradictions import report_contradiction  # for a mistake
+
+    report_contradiction(
+        state.run,
+        (state.conjuncts[state.groups[left][-1]], left),
+        (state.conjuncts[state.groups[right][-1]], right),
+    )

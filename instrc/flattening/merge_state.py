@@ -8,8 +8,8 @@ from instrc.jsonvalue import JsonArray, JsonObject
 from instrc.schema.vocabulary import MANY, NAMED
 
 
-class Placing:
-    """The places of one conjunction that are filled."""
+class MergeState:
+    """The merging of one conjunction under way."""
 
     def __init__(self, run: Flattening, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
         self.run = run

@@ -1,0 +1,249 @@
+"""Merge the keywords of several conjuncts into one schema.
+
+Laws for single keywords come from the table in `schema/vocabulary.py`.  `groups.py` has the keywords that speak about
+properties and about items together, `set_apart.py` those that hold only side by side, `reconciling.py` the last look.
+What has no exact law goes into further branches, which end up in a residual `allOf`.
+"""
+
+from __future__ import annotations
+
+from instrc.flattening.conjunction import NO_REMAINDER, Remainder, Term
+from instrc.flattening.merge_state import MergeState
+from instrc.flattening.reconciling import reconcile
+from instrc.flattening.set_apart import alternatives, conditions, contains, set_apart
+from instrc.jsonvalue import Json
+from instrc.limits.schemas import REMEMBERED_LISTS
+from instrc.schema.laws import (
+    ANNOTATIONS_OF_CONTENT,
+    NO_LAW,
+    UNSATISFIABLE,
+    Verdict,
+    description,
+    same,
+    types_of,
+    unique,
+)
+from instrc.schema.vocabulary import JOINS, LAWS
+
+_PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+_ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
+_FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
+"""Keywords that mean something beside their leader only: `if`, `contains`."""
+
+
+def merge_keywords(state: MergeState) -> list[Remainder] | None:
+    """Fill the frame and return what is left to do; `None` if nothing satisfies the conjunction."""
+    out, by_keyword, conjuncts = state.out, state.groups, state.conjuncts
+    if state.run.store.unevaluated:
+        state.watched = state.watch()
+    remainders: list[Remainder] = []
+    simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
+    simple_items = _has_simple_items(state)
+    properties = items = False
+    for keyword, places in by_keyword.items():
+        law = LAWS.get(keyword)
+        if law is not None:
+            if len(places) == 1:
+                out[keyword] = conjuncts[places[0]].view[keyword]
+            elif (left := _by_law(state, keyword, places)) is None:
+                return None
+            elif left is not NO_REMAINDER:
+                remainders.append(left)
+        elif keyword in _PROPERTIES:
+            if simple_properties:
+                remainders.append(_named(state, keyword, places))
+            else:
+                out[keyword] = None
+                properties = True
+        elif keyword in _ITEMS:
+            if simple_items:
+                state.carry(out, keyword, conjuncts[places[0]])
+            else:
+                out[keyword] = None
+                items = True
+        elif keyword in _BY_KEYWORD:
+            remainders.append(_BY_KEYWORD[keyword](state, keyword, places))
+        elif keyword not in _FOLLOWERS:
+            out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
+    if properties or items:
+        remainders += _joined_groups(state, properties=properties, items=items)
+    return remainders if reconcile(state) else None
+
+
+def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
+    """Join what several conjuncts say about properties, and about items."""
+    from instrc.flattening import groups  # most conjunctions leave their properties and items open
+
+    joined = [groups.properties(state)] if properties else []
+    if items:
+        joined.append(groups.items(state))
+    if len(state.pending) > 1:
+        _in_written_order(state)
+    return joined
+
+
+def _has_simple_items(state: MergeState) -> bool:
+    """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
+    by_keyword = state.groups
+    return (
+        "unevaluatedItems" not in by_keyword
+        and not _ITEMS.isdisjoint(by_keyword)
+        and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
+    )
+
+
+def _in_written_order(state: MergeState) -> None:
+    """Have the parts done in the order in which they will stand, as they would be if they were read again."""
+    out = state.out
+    rank: dict[int | str, int] = {}
+    for place, (keyword, value) in enumerate(out.items()):
+        rank[keyword] = place
+        if value.__class__ is dict or value.__class__ is list:
+            rank[id(value)] = place
+    last = len(out)
+    state.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
+
+
+def _by_law(state: MergeState, keyword: str, places: list[int]) -> Remainder | None:
+    """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
+    if keyword in JOINS:
+        joined = JOINS[keyword]([state.conjuncts[place].view[keyword] for place in places])
+        if not isinstance(joined, Verdict):
+            state.out[keyword] = joined
+            return NO_REMAINDER
+    law = LAWS[keyword]
+    if law is same:
+        return _unlike(state, keyword, places)
+    kept: list[Json] = []
+    since: list[int] = []
+    seen: set[str] = set()
+    lists: list[Json] = []  # of names of types
+    for place in places:
+        value = state.conjuncts[place].view[keyword]
+        if value.__class__ is str:
+            if value in seen:
+                continue  # the hundredth branch seldom says what none before has said
+            seen.add(value)
+        elif keyword == "type" and value.__class__ is list:
+            if value in lists:
+                continue
+            if types_of(value) is not None and len(lists) < REMEMBERED_LISTS:
+                lists.append(value)
+        for index, other in enumerate(kept):
+            if other is value:
+                break
+            result = law(other, value)
+            if result is UNSATISFIABLE:
+                from instrc.flattening.contradictions import report_contradiction  # as above
+
+                report_contradiction(state.run, (state.conjuncts[since[index]], keyword), (state.conjuncts[place], keyword))
+                return None
+            if result is not NO_LAW:
+                if result is not other:
+                    since[index] = place
+                kept[index] = result
+                break
+        else:
+            kept.append(value)
+            since.append(place)
+    state.out[keyword] = kept[0]
+    return Remainder({keyword: [{keyword: value} for value in kept[1:]]}) if len(kept) > 1 else NO_REMAINDER
+
+
+def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Keep different values of a keyword that has room for one in branches of their own."""
+    first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
+    state.out[keyword] = first
+    return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
+
+
+def _description(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Join descriptions."""
+    state.out[keyword] = description([state.conjuncts[place].view[keyword] for place in places])
+    return NO_REMAINDER
+
+
+def _title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Keep the outermost title, the last of several that are equally far out."""
+    conjuncts = state.conjuncts
+    outermost = min(conjuncts[place].depth for place in places)
+    state.out[keyword] = next(conjuncts[place].view[keyword] for place in reversed(places) if conjuncts[place].depth == outermost)
+    return NO_REMAINDER
+
+
+def _one_schema(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Let all schemas of a keyword hold together."""
+    state.place_child(
+        state.out, keyword, [(state.conjuncts[place].view[keyword], state.conjuncts[place].scope) for place in places]
+    )
+    return NO_REMAINDER
+
+
+def _named(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Let the schemas of each name hold together."""
+    if len(places) == 1:
+        state.carry(state.out, keyword, state.conjuncts[places[0]])
+        return NO_REMAINDER
+    by_name: dict[str, list[Term]] = {}
+    lists = False
+    for place in places:
+        conjunct = state.conjuncts[place]
+        value, scope = conjunct.view[keyword], conjunct.scope
+        if value.__class__ is not dict:
+            return set_apart(state, keyword, places)
+        for name, schema in value.items():
+            if name in by_name:
+                by_name[name].append((schema, scope))
+            else:
+                by_name[name] = [(schema, scope)]
+            lists |= schema.__class__ is list
+    if lists and any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
+        return set_apart(state, keyword, places)  # `dependencies` of old may hold lists
+    together: dict[str, Json] = {}
+    state.out[keyword] = together
+    for name, terms in by_name.items():
+        state.place_child(together, name, terms)
+    return NO_REMAINDER
+
+
+def _negations(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Take negations together: neither A nor B is not any of A and B."""
+    if len(places) == 1:
+        return _one_schema(state, keyword, places)
+    branches: list[Json] = []
+    for place in places:
+        value, scope = state.conjuncts[place].view[keyword], state.conjuncts[place].scope
+        inside = value["anyOf"] if value.__class__ is dict and len(value) == 1 and "anyOf" in value else [value]
+        for schema in inside if inside.__class__ is list else [value]:
+            state.place_branch(branches, [(schema, scope)])
+    state.out[keyword] = {"anyOf": branches}
+    return Remainder(new_not=True)
+
+
+def _content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
+    """Take what is said about encoded content, once, from the last place that says any of it."""
+    if keyword != next(first for first in state.groups if first in ANNOTATIONS_OF_CONTENT):
+        return NO_REMAINDER
+    last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in state.groups.get(keyword, ()))
+    conjunct = state.conjuncts[last]
+    for word, value in conjunct.view.items():
+        if word == "contentSchema":
+            state.place_child(state.out, word, [(value, conjunct.scope)])
+        elif word in ANNOTATIONS_OF_CONTENT:
+            state.out[word] = value
+    return NO_REMAINDER
+
+
+_BY_KEYWORD = {
+    "description": _description,
+    "title": _title,
+    "propertyNames": _one_schema,
+    "dependentSchemas": _named,
+    "dependencies": _named,
+    "anyOf": alternatives,
+    "oneOf": alternatives,
+    "not": _negations,
+    "if": conditions,
+    "contains": contains,
+    **dict.fromkeys(ANNOTATIONS_OF_CONTENT, _content),
+}
