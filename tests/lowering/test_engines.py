@@ -12,6 +12,7 @@ from test_facts import RICH
 
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import at
 from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
 from instrc.lowering.expanded_size import ENDLESS, expanded_size
 from instrc.lowering.lower import lower
@@ -194,3 +195,19 @@ def test_a_payload_that_nobody_could_try_is_not_called_accepted(monkeypatch: pyt
     assert (verdict.accepted, verdict.asked) == (None, ())
     assert verify({**payload, "function": {}}, "vllm").accepted is False
     assert verify(lower({"type": "object"}, "openai").payload, "openai").accepted is True
+
+
+@pytest.mark.parametrize("pattern", ["a^b", "^a$b", "^a^$", "[^]", "[]", "x[^]*", "(?:a)^"])
+def test_a_pattern_that_no_engine_compiles_is_told_in_words(pattern: str) -> None:
+    """An anchor inside, and the classes `[]` and `[^]` that only ECMA 262 has."""
+    for target in ("mistral", "vllm", "openai"):
+        lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}, target)
+        assert [loss.keyword for loss in lowered.losses if loss.pointer == "/properties/a"] == ["pattern"]
+        assert '"pattern"' not in dumps(lowered.payload)
+
+
+@pytest.mark.parametrize("pattern", ["^$", "^a$|^b$", "(^a|b$)", "(?:^a)b", "[\\^$]a", "a\\^b", "a\\[]"])
+def test_anchors_around_alternatives_and_signs_that_are_escaped_are_sent(pattern: str) -> None:
+    lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}, "required": ["a"]}, "mistral")
+    assert at(lowered.schema, "/properties/a/pattern") == pattern
+    assert verify(lowered).opinions[0].accepted is not False

@@ -7,7 +7,7 @@ import re
 from instrc.ir.dialect import Dialect
 from instrc.lowering.rewrites.repetitions import repeats_over, split
 
-_LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
+_LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)|(?<!\\)\[\^?\]")
 _LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 
 
@@ -33,13 +33,15 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
         return False
     if kind == "any":
         return True
-    if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
+    if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern) or _INNER_ANCHOR.search(_ATOMS.sub("a", pattern)):
         return False
     return kind == "plain" or _anchored(pattern)
 
 
 _ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """Escapes and character classes, in which signs stand for themselves."""
+_INNER_ANCHOR = re.compile(r"(?<=.)(?<![|(])(?<!\(\?:)\^|\$(?![|)])(?=.)", re.DOTALL)
+"""A beginning behind something, or an end before something: some engines know anchors around an alternative only."""
 
 
 def _anchored(pattern: str) -> bool:
