@@ -71,7 +71,7 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
         return _of_mapping(value, name)
     match value:
         case Tool():
-            return [value._replace(name=name or value.name, schema=checked_json(value.schema))]
+            return [_as_checked(value, name)]
         case Artefact():
             return [Tool(name or value.name, checked_json(value.documents["tool"]), value.title)]
         case Process():
@@ -87,6 +87,16 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
             raise TypeError(message)
         case _:
             return _of_object(value, name)
+
+
+def _as_checked(tool: Tool, name: str | None) -> Tool:
+    """Return the `Tool` of a caller, whose members are of the types that they say."""
+    arguments.text("Tool.name", tool.name)
+    arguments.text_or_none("Tool.description", tool.description)
+    arguments.whole_number("Tool.priority", tool.priority)
+    if tool.strict is not None:
+        arguments.truth("Tool.strict", tool.strict)
+    return tool._replace(name=name or tool.name, schema=checked_json(tool.schema))
 
 
 def each_of(values: object) -> list[Tool]:

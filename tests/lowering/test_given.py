@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import typing
 from typing import Annotated, Any, get_args
 
@@ -392,3 +393,18 @@ def test_what_is_given_by_its_place_only_is_refused_with_its_name() -> None:
         with pytest.raises(TypeError, match=word):
             lower(function, "openai")
     assert keys_of(lambda city: city)[2] == ["city"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"strict": "no"}, "`Tool.strict` takes `True` or `False`, not 'no'"),
+        ({"priority": "high"}, "`Tool.priority` takes a whole number, not 'high'"),
+        ({"description": 5}, "`Tool.description` takes a text, not 5"),
+        ({"name": 5}, "`Tool.name` takes a text, not 5"),
+    ],
+)
+def test_a_member_of_a_tool_of_another_type_is_told(wrong: Any, told: str) -> None:
+    """The text `"no"` would be true."""
+    with pytest.raises(TypeError, match=re.escape(told)):
+        lower_all([Tool(**{"name": "find", "schema": CITY, **wrong})], "openai")
