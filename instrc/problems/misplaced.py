@@ -85,6 +85,8 @@ class MisplacedData(Problem):
             return "write the point of a number as `.`, as in `1.5`"
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
             return 'a goal needs steps after it: `"…" | Draft`'
+        if self.at is not None and self.at.text[1:5].casefold() == "aug:":
+            return "if a reference is meant, write it without quotes"
         return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
 
 
