@@ -36,7 +36,7 @@ class Container(msgspec.Struct):
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
         wanted = key
-        while any(suffixed(key, item) in self.properties for item in items):
+        while not self.properties.keys().isdisjoint([suffixed(key, item) for item in items]):
             self.counts[wanted] = self.counts.get(wanted, 1) + 1
             key = f"{wanted}_{self.counts[wanted]}"
         return key

@@ -70,7 +70,7 @@ class Renderer:
 
     def _make_inner(self, units: tuple[Unit, ...], items: tuple[int | None, ...]) -> None:
         """Make the steps that lie in slots, inner ones first, so that nothing waits on the stack."""
-        for number in self._inside(units):
+        for number in self._inside(units) if self._inner else ():
             for item in items:
                 self._made[number, item] = self.step(number, item)
 

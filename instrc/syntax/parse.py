@@ -77,7 +77,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
     table = automaton.states
     hops = automaton.hops
     rules = _rules(automaton, builder)
-    states = [0]
+    state, states = 0, [0]
     values: list[object] = []
     starts: list[int] = []  # where the text of each value begins
     end, depth = position, 0
@@ -87,7 +87,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
         start, position = found.span(kind)  # type: ignore[union-attr]  # as above
         if kind in CONTEXTUAL and not automaton.accept(states, kind):
             kind = "NAME"
-        action = table[states[-1]].get(kind)
+        action = table[state].get(kind)
         while action is not None and action < 0:
             length, origin, build = rules[~action]
             if length == 1:
@@ -103,18 +103,18 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
             hop = (states[-1], origin, kind)
             if (learned := hops.get(hop)) is None:
                 learned = hops[hop] = _hop(table, rules, *hop)
-            states.append(learned[0])
-            action = learned[1]
+            state, action = learned
+            states.append(state)
         if action is None:
             if kind == "COMMENT":
                 builder.comments.append(source.span(start, position))
                 continue
             if kind == END:
-                return states[-1] == table[0][START]
-            if kind != "AUG_URI" or "NAME" not in table[states[-1]]:
+                return state == table[0][START]
+            if kind != "AUG_URI" or "NAME" not in table[state]:
                 return False
             kind = "NAME"
-            action = table[states[-1]]["NAME"]
+            action = table[state]["NAME"]
             position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
         if (nested := _SIGNS.get(kind)) is not None:
             depth += nested
@@ -125,6 +125,6 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
             if not only_ascii and kind == "NAME" and not is_name(text[start:position]):
                 return False
             values.append(word(kind, start, position))
-        states.append(action)
+        states.append(state := action)
         starts.append(start)
         end = position

@@ -53,6 +53,8 @@ class Outcomes:
         self._found = Rounds(bodies_of(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
+        self._parts: dict[tuple[int, str], tuple[Json, Json]] = {}
+        """What schemas are as parts of others, beside these, by their identity and a name: many blocks end in the same."""
         self._handed_on: dict[int, tuple[Json, Json]] = {}
         """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
         small: set[int] = set()
@@ -136,7 +138,7 @@ class Outcomes:
         match reading:
             case Path(origin, tail):
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
-                found = as_part(self.path(reading), "schema" if step is None else step.stem)
+                found = self._as_part(self.path(reading), "schema" if step is None else step.stem)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
                 return self._without_thoughts(found)  # a step hands on neither these nor metrics, unless a path names them
@@ -149,6 +151,12 @@ class Outcomes:
                     if properties
                     else {"type": "object"}
                 )
+
+    def _as_part(self, schema: Json, name: str) -> Json:
+        known = self._parts.get((id(schema), name))
+        if known is None:
+            known = self._parts[id(schema), name] = schema, as_part(schema, name)
+        return known[1]
 
     def _without_thoughts(self, schema: Json) -> Json:
         known = self._handed_on.get(id(schema))

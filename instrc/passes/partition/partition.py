@@ -168,7 +168,9 @@ def _nodes(
         executor = ORDER.index(step.executor) if step else 0
         reads = tuple([answers.get(need, place[need]) for need in needs[index]])
         lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
-        apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
+        apart: tuple[int, ...] = ()
+        if lists:
+            apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
         place[index] = len(nodes)
         nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
