@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from instrc.lsp.before import TextBefore
+from instrc.lsp.segments import Segments
 from instrc.lsp.session import TextDocument
-from instrc.syntax.tables import CONTEXTUAL, END, Tables, tables
+from instrc.syntax.tables import CONTEXTUAL, Tables, tables
 
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
 """Words behind which a name is made up."""
@@ -57,56 +59,22 @@ def expected(document: TextDocument, offset: int) -> Expected:
     text = document.source.text
     while offset and (text[offset - 1].isalnum() or text[offset - 1] in "_$"):
         offset -= 1
-    cuts = document.segments.cuts
-    place = bisect_right(cuts, offset)
-    states, kinds, end = _read(text, cuts[place - 1] if place else 0, offset, automaton)
-    if states is None:
+    before = TextBefore(automaton, text, _start(document.segments, offset), offset)
+    if before.lost is not None:
         return _ANYTHING
-    if _in_annotation(kinds):
+    if _in_annotation(before.kinds):
         return _NOTHING
-    last = kinds[-1] if kinds else ""
-    behind = last in _ENDS and "\n" not in text[end:offset]
-    named = automaton.accept(states, "NAME") and last not in _NAMED_ANEW and not behind
-    return Expected(named and last not in _READS, named, automaton, states, behind)
+    last = before.kinds[-1] if before.kinds else ""
+    behind = last in _ENDS and "\n" not in text[before.end : offset]
+    named = automaton.accept(before.states, "NAME") and last not in _NAMED_ANEW and not behind
+    return Expected(named and last not in _READS, named, automaton, before.states, behind)
 
 
-def _read(text: str, place: int, offset: int, automaton: Tables) -> tuple[list[int] | None, list[str], int]:
-    """Return the states of the automaton before an offset, the tokens there, and where the last one ends.
-
-    No states where a mistake stands before the offset.
-    """
-    states = [0]
-    kinds: list[str] = []
-    end = place
-    while True:
-        found = automaton.lexer.match(text, place, offset)
-        kind = None if found is None else found.lastgroup
-        if found is None or kind is None:
-            return None, kinds, end
-        place = found.end(kind)
-        if kind == "COMMENT":
-            continue
-        if kind == END or found.start(kind) >= offset:
-            return states, kinds, end
-        if (kind in CONTEXTUAL or kind == "AUG_URI") and not automaton.accept(states, kind):
-            kind = "NAME"
-        if not _shift(states, kind, automaton):
-            return None, kinds, end
-        kinds.append(kind)
-        end = place
-
-
-def _shift(states: list[int], kind: str, automaton: Tables) -> bool:
-    """Read one token; tell whether the grammar has a place for it."""
-    table = automaton.states
-    while (action := table[states[-1]].get(kind)) is not None:
-        if action >= 0:
-            states.append(action)
-            return True
-        rule = automaton.rules[~action]
-        del states[len(states) - rule.length :]
-        states.append(table[states[-1]][rule.origin])
-    return False
+def _start(segments: Segments, offset: int) -> int:
+    """Return a place before an offset where a statement begins and before which nothing is wrong."""
+    correct = offset if segments.broken is None else min(offset, segments.broken[0])
+    place = bisect_right(segments.cuts, correct)
+    return segments.cuts[place - 1] if place else 0
 
 
 def _in_annotation(kinds: list[str]) -> bool:

@@ -65,6 +65,8 @@ def opened(tmp_path: Path) -> Any:
         (ANSWER + "when answer.sure is ¦", {"true", "false"}),
         ("¦", {"Triage", "Draft"}),
         ("Triage(prompt, ¦)", {"customer"}),
+        ("Draft(prompt;\nrepeat { Draft(prompt draft); Draft } ¦", {"until"}),
+        ("each guest in prompt.guests { Draft({ a b }); }\n¦", {"tool", "input", "const", "Draft"}),
         ("aug:support/¦", {"aug:support/triage"}),
     ],
 )
@@ -94,6 +96,11 @@ def test_nothing_is_offered_in_comments_and_strings(opened: Any, text: str) -> N
         ("each a in prompt.b { ¦ }", {"tool", "input", "else"}),
         ("repeat { Draft } ¦", {"max", "else", "Draft"}),
         ("when prompt.x is 1 { Draft } ¦", {"Draft", "until", "is"}),
+        ("Draft(prompt;\nDraft;\n¦", {"else", "until", "max", "keep", "is", "or", "in"}),
+        ("Draft(\nconst people = Draft;\n¦", {"else", "until", "max", "keep", "is", "or", "in"}),
+        ("Draft('prompt;\nDraft;\n¦", {"else", "until", "max", "keep", "is", "or", "in"}),
+        ("Draft({ text: prompt;\nDraft;\n¦", {"else", "until", "max", "keep", "is", "or", "in"}),
+        ("each a in prompt.b { Draft(prompt draft); ¦ }", {"tool", "input", "until", "is"}),
     ],
 )
 def test_what_cannot_stand_at_a_place_is_not_offered(opened: Any, text: str, unwanted: set[str]) -> None:

@@ -9,7 +9,9 @@ from printing import print_program
 from programs import programs
 
 from instrc.ir.surface import Program
+from instrc.lsp.expected import expected
 from instrc.lsp.segments import changed_range, edited, read_segments
+from instrc.lsp.session import TextDocument
 from instrc.source import Source
 
 TYPED = [
@@ -33,6 +35,7 @@ TYPED = [
     "é😀",
     "\r",
 ]
+WORDS = ("const", "tool", "input", "when", "each", "repeat", "try", "do", "else", "until", "max", "keep", "is", "or", "in")
 Edits = list[tuple[int, int, str]]
 """Where each edit begins, in thousandths of the text, how much it takes away, and what it puts there."""
 
@@ -54,6 +57,26 @@ def test_edit_by_edit_the_slips_are_those_of_the_whole(program: Program, edits: 
     for start, end in zip((0, *known.cuts), (*known.cuts, len(text)), strict=True):
         inside = known.broken is not None and known.broken[0] <= start and end <= known.broken[1]
         assert inside or not read_segments(Source("a.aug", text[start:end])).slips, (text, start, end)
+
+
+@settings(max_examples=40)
+@given(
+    programs(most=3),
+    st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),
+    st.integers(0, 1000),
+)
+def test_edit_by_edit_the_same_words_can_stand_at_a_place(program: Program, edits: Edits, cursor: int) -> None:
+    text = print_program(program)
+    document = TextDocument("a.aug", text, "utf-16")
+    for place, gone, added in edits:
+        at = place * len(text) // 1000
+        text = text[:at] + added + text[at + gone :]
+        assert document.segments
+        document = TextDocument("a.aug", text, "utf-16", earlier=document)
+        here = cursor * len(text) // 1000
+        typed, opened = (expected(each, here) for each in (document, TextDocument("a.aug", text, "utf-16")))
+        assert (typed.instructions, typed.values) == (opened.instructions, opened.values), (text, here)
+        assert [typed.word(word) for word in WORDS] == [opened.word(word) for word in WORDS], (text, here)
 
 
 def test_only_the_piece_of_an_edit_is_read() -> None:
