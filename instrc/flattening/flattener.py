@@ -50,6 +50,8 @@ class Flattener(Tracing):
         self.done: dict[Key, Json] = {}
         self.single: dict[tuple[int, int], Json] = {}
         self.open: dict[frozenset[object], Frame] = {}
+        self.keys: dict[tuple[int, int], tuple[Key, frozenset[object]]] = {}
+        """What a schema that stands alone expands to: very many references to one are not expanded one by one."""
         self.definitions: RecursiveDefinitions = RecursiveDefinitions()
         self.frames: int = 0
         self.terms: int = 0
@@ -112,7 +114,10 @@ class Flattener(Tracing):
             self.single[alone] = target
             return target
         here = (id(target), id(where))
-        return self.single[here] if here in self.single else self.expanded([(target, where)], terms, alone)
+        again = self.single.get(here)
+        if again is None and here in self.keys:
+            again = self.met_again(self.keys[here], terms, alone)
+        return self.expanded([(target, where)], terms, alone) if again is None else again
 
     def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
         """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
@@ -149,18 +154,25 @@ class Flattener(Tracing):
             if not conjuncts and len(units) == 1:
                 return self.begin(list(units)) if terms != units else False
             key = (*key, *[("unit", id(node), id(scope)) for node, scope in units])
+        unordered = frozenset(key)
+        if alone is not None and not units:
+            self.keys[id(terms[0][0]), id(terms[0][1])] = (key, unordered)
+        again = self.met_again((key, unordered), written, alone)
+        return self.framed(terms, expansion, key, unordered) if again is None else again
+
+    def met_again(self, known: tuple[Key, frozenset[object]], written: list[Term], alone: tuple[int, int] | None) -> Json | None:
+        """Return the result of a conjunction that is done, a reference to one that is under way, or nothing for a new one."""
+        key, unordered = known
         if key in self.done:
             self.shared = True
-            result = self.done[key]
             if alone is not None:
-                self.single[alone] = result
-            return result
-        unordered = frozenset(key)
+                self.single[alone] = self.done[key]
+            return self.done[key]
         holder = self.open.get(unordered)
-        if holder is not None:
-            self.may_simplify = True
-            return self.definitions.recursion(holder, written)
-        return self.framed(terms, expansion, key, unordered)
+        if holder is None:
+            return None
+        self.may_simplify = True
+        return self.definitions.recursion(holder, written)
 
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
         """Return the frame of a conjunction that is neither done nor under way, or its result if that needs no parts."""

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from msgspec import Struct, field
+
 from instrc.jsonvalue import Json, JsonObject, at, freeze
 from instrc.limits.schemas import (
     BRANCHES_OF_A_PLACE,
@@ -19,7 +21,7 @@ from instrc.limits.schemas import (
     LARGEST_INSTANCE,
     NAMED_DEPTH,
 )
-from instrc.schema.expressions import search
+from instrc.schema.expressions import search as found_in
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.members import listing, mapping, required_names
 from instrc.schema.vocabulary import IN_PLACE
@@ -36,6 +38,24 @@ _OF_TYPE: dict[str, list[Json]] = {
 }
 
 
+class _Search(Struct, frozen=True, eq=False):
+    """What is the same for all places of one search."""
+
+    root: Json
+    extra: list[Json]
+    """Values to try anywhere."""
+    known: dict[tuple[int, ...], list[Json]] = field(default_factory=dict)
+    """What was thought of for a place, by its level and the `id`s of the schemas about it: recursion meets them often."""
+
+    def values_of(self, schema: Json, others: list[Json], depth: int) -> list[Json]:
+        """Return the first instances for a schema inside another one."""
+        key = (depth, id(schema), *map(id, others))
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = list(islice(_of(schema, others, self, depth), INSTANCES_AT_A_PLACE))
+        return found
+
+
 def instances(*schemas: Json) -> Iterator[Json]:
     """Yield instances suggested by schemas, likelier ones first; the first schema leads, the others add values to try."""
     hints: list[Json] = []
@@ -43,7 +63,7 @@ def instances(*schemas: Json) -> Iterator[Json]:
         hints += _hints(schema)
     extra = _unique(hints)
     seen: set[object] = set()
-    for value in islice(_of(schemas[0], schemas, schemas[0], extra, 0), INSTANCES):
+    for value in islice(_of(schemas[0], schemas, _Search(schemas[0], extra), 0), INSTANCES):
         key = freeze(value)
         if key not in seen:
             seen.add(key)
@@ -86,7 +106,7 @@ def _texts(pattern: str) -> list[str]:
     plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
     words = [*re.findall(r"\w+", plain), *_SHORT]
     spread = [*words, *(one + other for one in words[:4] for other in words[:4])]
-    return list(islice((text for text in spread if search(pattern, text)), 3))
+    return list(islice((text for text in spread if found_in(pattern, text)), 3))
 
 
 _WHOLE_FROM = 2**53
@@ -118,12 +138,12 @@ def _values(node: JsonObject) -> list[Json]:
     return found
 
 
-def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> Iterator[Json]:
     """Yield instances for one schema; `holders` are all schemas known to be about the same place."""
     if schema is False:
         return
     node = mapping(schema)
-    target = _target(node, root)
+    target = _target(node, search.root)
     if target is not None:
         node = {**mapping(target), **{key: value for key, value in node.items() if key != "$ref"}}
     names = types_of(node.get("type")) or tuple(_OF_TYPE)
@@ -133,15 +153,15 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
         yield from _values(holder)
     yield from [_OF_TYPE[name][0] for name in names if name not in {"array", "object"}]
     if depth < INSTANCE_DEPTH:
-        objects = _objects(node, around, root, extra, depth) if "object" in names else iter(())
-        arrays = _arrays(node, around, root, extra, depth) if "array" in names else iter(())
+        objects = _objects(node, around, search, depth) if "object" in names else iter(())
+        arrays = _arrays(node, around, search, depth) if "array" in names else iter(())
         yield from _in_turn(objects, arrays)
     for name in names:
         yield from _OF_TYPE[name]
     for keyword in ("anyOf", "oneOf", "allOf"):
         for branch in listing(node.get(keyword)) if depth < INSTANCE_DEPTH else ():
-            yield from _of(branch, around, root, extra, depth + 1)
-    yield from extra
+            yield from _of(branch, around, search, depth + 1)
+    yield from search.extra
 
 
 def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
@@ -164,7 +184,7 @@ def _in_place(node: JsonObject, *holders: Json) -> list[JsonObject]:
     return found
 
 
-def _objects(node: JsonObject, around: list[JsonObject], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+def _objects(node: JsonObject, around: list[JsonObject], search: _Search, depth: int) -> Iterator[Json]:
     """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
     properties: dict[str, list[Json]] = {}
     names = _names(*around) if depth < NAMED_DEPTH else []
@@ -181,7 +201,7 @@ def _objects(node: JsonObject, around: list[JsonObject], root: Json, extra: list
         own = listed.get(name)
         lead = own if own is not None else node.get("additionalProperties", True)
         others = [*properties.get(name, []), *further]
-        choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
+        choices[name] = search.values_of(lead, others, depth + 1)
     least = {name: choices[name][0] for name in required if choices[name]}
     yield least
     for count in _sizes(around, "minProperties", "maxProperties"):
@@ -194,14 +214,14 @@ def _objects(node: JsonObject, around: list[JsonObject], root: Json, extra: list
     yield {name: values[0] for name, values in choices.items() if values}
 
 
-def _arrays(node: JsonObject, around: list[JsonObject], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: int) -> Iterator[Json]:
     """Yield arrays: none, one and a few items of each kind."""
     yield []
     others = [holder[word] for word in ("items", "contains", "unevaluatedItems") for holder in around if word in holder]
     others += [schema for holder in around for schema in listing(holder.get("prefixItems"))]
     prefix = listing(node.get("prefixItems"))
-    firsts = [next(iter(_of(schema, (), root, extra, depth + 1)), None) for schema in prefix[:50]]
-    items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
+    firsts = [next(iter(search.values_of(schema, [], depth + 1)), None) for schema in prefix[:50]]
+    items = search.values_of(node.get("items", True), others, depth + 1)
     least = node.get("minItems")
     count = int(least) if is_number(least) and 0 <= least <= 100 else 0
     for count in _sizes(around, "minItems", "maxItems"):

@@ -139,6 +139,13 @@ def lost_branches(size: int) -> object:
     return instrc.lower({"type": "array", "allOf": [{"contains": {"const": i}} for i in range(size)]}, "openai")
 
 
+def references_to_many_branches(size: int) -> object:
+    """Flatten very many references to a definition of very many branches that refer to it again."""
+    branches = [{"properties": {f"p{i}": {"$ref": "#/$defs/d"}}} for i in range(size)]
+    properties = {f"q{i}": {"$ref": "#/$defs/d"} for i in range(size)}
+    return instrc.flatten({"properties": properties, "$defs": {"d": {"allOf": branches}}})
+
+
 def forbidden_names(size: int) -> object:
     """Lower an object that forbids very many names, each in a branch of its own."""
     return instrc.lower({"type": "object", "allOf": [{"properties": {f"p{i}": False}} for i in range(size)]}, "openai")
@@ -156,6 +163,24 @@ def different_in_each_property(size: int) -> object:
     """Look for a witness in objects that differ in each of very many properties."""
     wide, narrow = (
         {"type": "object", "properties": {f"p{i}": {"type": kind} for i in range(size)}} for kind in ("string", "integer")
+    )
+    return instrc.subsumes(wide, narrow)
+
+
+def recursive_in_each_property(size: int) -> object:
+    """Look for a witness in definitions that refer to one another, in very many properties."""
+    narrow, wide = (
+        {
+            "$ref": "#/$defs/d0",
+            "$defs": {
+                f"d{i}": {
+                    "type": "object",
+                    "properties": {"v": {"type": kind}, **{f"p{k}": {"$ref": f"#/$defs/d{(i + k) % size}"} for k in range(5)}},
+                }
+                for i in range(size)
+            },
+        }
+        for kind in ("string", "integer")
     )
     return instrc.subsumes(wide, narrow)
 
@@ -179,6 +204,8 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (names_and_patterns, 200, 2.5),
     (lost_branches, 300, 2.5),
     (alike_names, 400, 2.5),
+    (references_to_many_branches, 200, 2.5),
+    (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
