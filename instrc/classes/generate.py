@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_array, as_object
+from instrc.limits.schemas import CLASS_NUMBER
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
+from instrc.schema.laws import is_number
+from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import rebuild, walk
 
 _KEPT = frozenset(
@@ -87,13 +91,18 @@ def expressible(schema: Json) -> Json:
             del kept["enum"]
         if not _plain(kept.get("const")):
             del kept["const"]
-        return kept
+        return {keyword: value for keyword, value in kept.items() if not _is_too_large(keyword, value)}
 
     return rebuild(schema, change)
 
 
 def _plain(value: Json) -> bool:
-    return value is None or isinstance(value, str | bool | int)
+    return value is None or isinstance(value, str | bool) or (isinstance(value, int) and abs(value) < CLASS_NUMBER)
+
+
+def _is_too_large(keyword: str, value: Json) -> bool:
+    """Tell whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
+    return is_number(value) and abs(value) >= (sys.maxsize if keyword in COUNTS else CLASS_NUMBER)
 
 
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:

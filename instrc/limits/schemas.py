@@ -161,3 +161,5 @@ EXTENT_LEVELS: Final = 40
 """Levels of groups of a pattern whose lengths are counted."""
 EXTENT_LENGTH: Final = 1_000
 """Characters of a pattern whose lengths are counted."""
+CLASS_NUMBER: Final = 10**300
+"""Beyond it a number of a schema is left out of the classes that are written for it: their libraries do not read it."""

@@ -169,6 +169,24 @@ def test_any_schema_gives_a_module_that_imports(properties: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        {"type": "array", "minItems": 1e300},
+        {"type": "string", "maxLength": 10**400},
+        {"type": "integer", "maximum": 10**5000},
+        {"type": "number", "minimum": -(10**5000)},
+        {"enum": [1, 10**5000]},
+        {"const": 10**5000},
+    ],
+)
+def test_numbers_that_the_libraries_cannot_read_are_left_to_the_schema(said: Any) -> None:
+    found = classes(
+        module("x", module_parts({"it": ({"it": {"type": "object", "properties": {"a": said}}}, {"type": "object"})}))
+    )
+    assert list(found["It"].model_fields) == ["a"]
+
+
+@pytest.mark.parametrize(
     ("name", "written"),
     [
         ("find_slot", "FindSlot"),
