@@ -75,7 +75,7 @@ def flatten(
     `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
     result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
     A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
-    places under `$defs`, unless `share` is false.
+    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
     A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.

@@ -2,19 +2,23 @@
 
 References that are written out can make a schema of some kilobytes one of megabytes.  A result that would grow so far keeps the
 parts that stand in several places as definitions instead, and refers to them.  It accepts the same instances.
+What is described in another way in each place is one part, too: its descriptions stand beside the references.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeAlias
 
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.limits.schemas import SHARED_PART
-from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
 from instrc.schema.walk import Path, objects_below, schemas_under, subschemas, with_parts
+
+Key: TypeAlias = tuple[object, ...]
 
 
 def sizes(schema: JsonObject) -> dict[int, int]:
@@ -47,7 +51,7 @@ def sizes(schema: JsonObject) -> dict[int, int]:
 
 def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
     """Return a flat schema whose repeated parts are definitions; `note` is told of each schema that is made and what it was."""
-    root = _united(schema, note)
+    root, annotated = _apart_from_words(_united(schema, note), note)
     tops: JsonObject = {
         "": {keyword: value for keyword, value in root.items() if keyword != "$defs"},
         **as_object(root.get("$defs", {})),
@@ -58,6 +62,8 @@ def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[s
     made: dict[str, Json] = {}
     for node in _below_first(list(tops.values())):
         new = with_parts(node, done)
+        if id(node) in annotated:
+            new = _beside_reference(as_object(new))
         if new is not node:
             note(new, node)
         if id(node) in names:
@@ -65,7 +71,10 @@ def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[s
             done[id(node)] = {"$ref": f"#/$defs/{names[id(node)]}"}
         else:
             done[id(node)] = new
-    bodies = {name: with_parts(top, done) for name, top in tops.items()}
+    bodies = {
+        name: _beside_reference(as_object(with_parts(top, done))) if id(top) in annotated else with_parts(top, done)
+        for name, top in tops.items()
+    }
     body = as_object(bodies.pop(""))
     note(body, root)
     for name, made_of in bodies.items():
@@ -92,7 +101,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
             counts[id(node)] += 1
             if counts[id(node)] == 1:
                 first[id(node)] = (node, path)
-                stack += list(subschemas(node))[::-1]
+                stack += [((*path[-1:], *below), child) for below, child in subschemas(node)][::-1]
     taken: dict[str, Json] = dict(tops)
     numbers: dict[str, int] = {}
     names: dict[int, str] = {}
@@ -106,7 +115,8 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
 def _word(node: dict[str, Json], path: Path) -> str:
     """Return a readable name for a part: its title, else the name it stands under."""
     title = node.get("title")
-    for text in (title, path[-1]):
+    place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand beside the part
+    for text in (title, place[-1] if place else ""):
         if text.__class__ is str and (word := ascii_name(text)):
             return word
     return "shared"
@@ -132,16 +142,68 @@ def _below_first(roots: list[Json]) -> Iterator[dict[str, Json]]:
 def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
     """Return a schema in which equal parts, their order included, are one object."""
     done: dict[int, Json] = {}
-    pool: dict[tuple[object, ...], Json] = {}
+    pool: dict[Key, Json] = {}
     for node in _below_first([{"allOf": [schema]}]):
         new = as_object(with_parts(node, done))
         if new is not node:
             note(new, node)
-        key = tuple(
-            (keyword, tuple(value) if value.__class__ is dict else (), _parts(keyword, value)) for keyword, value in new.items()
-        )
-        done[id(node)] = pool.setdefault(key, new)
+        done[id(node)] = pool.setdefault(_key(new), new)
     return as_object(done[id(schema)])
+
+
+def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> tuple[dict[str, Json], frozenset[int]]:
+    """Let schemas that differ in their annotations only hold one and the same schema, as their `allOf` of one branch.
+
+    `{"description": "a", **body}` and `{"description": "b", **body}` are many copies of a large `body`, where each reference to
+    it is described.  The second result are the `id`s of the schemas that were changed in this way.
+    """
+    nodes = list(_below_first([{"allOf": [schema]}]))
+    size = sizes(schema)
+    alike: dict[Key, list[JsonObject]] = {}
+    for node in nodes:
+        if node is not schema and size.get(id(node), 1) >= SHARED_PART:
+            alike.setdefault(_key(_without(node, ANNOTATIONS)), []).append(node)
+    own = {id(node): words for copies in alike.values() if (words := _different_words(copies)) for node in copies}
+    done: dict[int, Json] = {}
+    pool: dict[Key, JsonObject] = {}
+    annotated: list[JsonObject] = []
+    for node in nodes:
+        new = as_object(with_parts(node, done))
+        if id(node) in own:
+            words = own[id(node)]
+            body = _without(new, words)
+            body = pool.setdefault(_key(body), body)
+            note(body, node)
+            new = {**_without(new, new.keys() - words), "allOf": [body]}
+            annotated.append(new)
+        if new is not node:
+            note(new, node)
+        done[id(node)] = new
+    return as_object(done[id(schema)]), frozenset(map(id, annotated))
+
+
+def _different_words(copies: list[JsonObject]) -> frozenset[str]:
+    """Return the annotations that schemas do not all have with the same value."""
+    written = [{word: dumps(copy[word], indent=False) for word in ANNOTATIONS & copy.keys()} for copy in copies]
+    first = written[0]
+    return frozenset(word for each in written for word in each.keys() | first.keys() if each.get(word) != first.get(word))
+
+
+def _without(node: JsonObject, words: Collection[str]) -> JsonObject:
+    return {keyword: value for keyword, value in node.items() if keyword not in words}
+
+
+def _beside_reference(node: JsonObject) -> JsonObject:
+    """Return annotations beside the reference to what they are said of."""
+    (reference,) = as_array(node["allOf"])
+    return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
+
+
+def _key(node: JsonObject) -> Key:
+    """Return a key that equal schemas have, once their parts are united."""
+    return tuple(
+        [(keyword, tuple(value) if value.__class__ is dict else (), _parts(keyword, value)) for keyword, value in node.items()]
+    )
 
 
 def _parts(keyword: str, value: Json) -> object:

@@ -61,6 +61,29 @@ def test_parts_of_another_order_are_not_the_same() -> None:
     assert next(iter(flat["$defs"]["Business_card_2"]["properties"])) == "p39"
 
 
+def test_what_is_described_in_many_ways_is_written_once() -> None:
+    schema = cards(400)
+    for number in range(400):
+        schema["properties"][f"c{number}"]["description"] = f"Card {number}."
+    flat = flatten(schema)
+    assert flat["properties"]["c7"] == {"description": "Card 7.", "$ref": "#/$defs/Business_card"}
+    assert flat["$defs"] == {"Business_card": CARD}
+    assert len(dumps(flat)) < 2 * len(dumps(schema))
+    whole = flatten(schema, share=False)
+    assert whole["properties"]["c7"] == {**CARD, "description": "Card 7."}
+    values: list[Any] = [{"c7": {"p3": "xyz"}}, {"c7": {"p3": "xy"}}, {"c7": 1}, {}]
+    for value in values:
+        assert jsonschema_rs.is_valid(flat, value) == jsonschema_rs.is_valid(whole, value)
+
+
+def test_what_is_described_in_many_ways_has_the_name_of_its_first_place() -> None:
+    body = {keyword: value for keyword, value in CARD.items() if keyword != "title"}
+    properties = {f"c{number}": {"$ref": "#/$defs/card", "title": f"Card {number}"} for number in range(400)}
+    flat = flatten({"type": "object", "properties": properties, "$defs": {"card": body}})
+    assert flat["properties"]["c7"] == {"title": "Card 7", "$ref": "#/$defs/c0"}
+    assert flat["$defs"] == {"c0": body}
+
+
 def test_recursive_definitions_keep_their_names() -> None:
     tree = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}, "card": {"$ref": "#/$defs/card"}}}
     schema = cards(400)
