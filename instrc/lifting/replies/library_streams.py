@@ -22,7 +22,7 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return the pieces as the provider sent them, without what its library puts around and beside them."""
     if all(piece.keys() in ({"data"}, {"event", "data"}) and isinstance(piece["data"], dict) for piece in pieces):
-        return [_object(piece["data"]) for piece in pieces]  # Mistral's events
+        return [_object(piece["data"]) for piece in pieces]  # events of Mistral, and of OpenAI's Assistants
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
     if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
         return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
@@ -195,6 +195,17 @@ def _llama_index(pieces: list[JsonObject]) -> JsonObject:
     return pieces[-1]
 
 
+def _of_assistants(piece: JsonObject) -> bool:
+    return isinstance(kind := piece.get("object"), str) and kind.startswith("thread.")
+
+
+def _assistants(pieces: list[JsonObject]) -> JsonObject:
+    """Return the run of OpenAI's Assistants as its last event tells it; one that still goes on was cut off."""
+    run = next((piece for piece in reversed(pieces) if piece["object"] == "thread.run"), {})
+    ended = run.get("status") not in {None, "queued", "in_progress"}
+    return run if ended else {"object": "thread.run", "incomplete_details": {"reason": "not_finished"}}
+
+
 def _object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
@@ -208,4 +219,5 @@ KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], Js
     (_of_langchain, _langchain),
     (_of_pydantic_ai, _pydantic_ai),
     (_of_llama_index, _llama_index),
+    (_of_assistants, _assistants),
 )
