@@ -216,7 +216,7 @@ class NotAList(Problem):
     number: bool = False
     """Whether it is a number, as if the block should run that many times."""
     choosing: bool = False
-    """Whether it is the list of a `OneOf(…)`, but its elements are not texts or numbers."""
+    """Whether it should be the list of a `OneOf(…)`: of texts or numbers."""
 
     @property
     def message(self) -> str:

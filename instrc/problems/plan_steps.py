@@ -133,3 +133,96 @@ class NotAPlan(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "fill the property with `Plan(…)` in the braces of the step, and pass its path alone: `RunPlan_Activity(act.plan)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentTools(Problem):
+    """`RunPlan_Activity` is given one of several plans, and a tool of one name is not the same in all of them.
+
+    A tool is known by its name. Where two plans name the same tool, the program gives it the same arguments in both:
+    otherwise it is not known which ones to take.
+
+    ```aug agent.aug
+    const check = Check(prompt);
+    const act = when check.known { Act(prompt, { plan: Plan(Book_Activity(passenger: check.name)) }) }
+      else { Act(prompt, { plan: Plan(Book_Activity) }) };
+    RunPlan_Activity(act.plan)
+    ```
+
+    ```json schemas/check.vibe.json
+    { "type": "object", "properties": { "known": { "type": "boolean" }, "name": { "type": "string" } } }
+    ```
+
+    ```json schemas/act.vibe.json
+    { "type": "object", "properties": { "plan": {} } }
+    ```
+
+    ```json schemas/book_Activity.vibe.json
+    {
+      "type": "object",
+      "properties": { "passenger": { "type": "string" }, "hotel": { "type": "string" }, "output": {} }
+    }
+    ```
+
+    Write `RunPlan_Activity` in each branch, after the `Act` there.
+    """
+
+    name: ClassVar[str] = "different-tools"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"two of the plans that may come here name a tool `{self.word}`, and it is not the same in both"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "give it the same arguments in each `Plan(…)`, or carry out each plan in the block that makes it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundInBlock(Problem):
+    """A tool of a plan is bound to a value inside a block, and the plan is carried out outside of that block.
+
+    What the program gives to a tool is read when the plan is carried out. Names of a block end with it.
+
+    ```aug agent.aug
+    const people = People(prompt);
+    const acts = each person in people.list { Act(person, { plan: Plan(Book_Activity(passenger: person)) }) };
+    each act in acts { RunPlan_Activity(act.plan) }
+    ```
+
+    ```json schemas/people.vibe.json
+    { "type": "object", "properties": { "list": { "type": "array", "items": { "type": "string" } } } }
+    ```
+
+    ```json schemas/act.vibe.json
+    { "type": "object", "properties": { "plan": {} } }
+    ```
+
+    ```json schemas/book_Activity.vibe.json
+    {
+      "type": "object",
+      "properties": { "passenger": { "type": "string" }, "hotel": { "type": "string" }, "output": {} }
+    }
+    ```
+
+    Carry out the plan in the same block: `each person in people.list { const act = …; RunPlan_Activity(act.plan) }`.
+    """
+
+    name: ClassVar[str] = "bound-in-block"
+
+    word: str
+    argument: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.argument}` of the tool `{self.word}` is a value of a block, and the plan is carried out outside of it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `RunPlan_Activity` in the block that makes the plan, or bind a value from outside of the block"

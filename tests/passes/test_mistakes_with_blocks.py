@@ -20,9 +20,14 @@ VIBES = {
     "Send_Activity": an_object(id=TEXT),
     "Search_Activity": an_object(query=TEXT, output=an_object(items={"type": "array", "items": TEXT})),
     "Weather_Activity": an_object(city=TEXT, output=TEXT),
+    "Book_Activity": an_object(hotel=TEXT, passenger=TEXT, output=TEXT),
     "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}, comment=TEXT),
 }
 PLAN = "const a = Act(prompt, { plan: Plan(Search_Activity, Weather_Activity) }); "
+EITHER = (
+    "const w = when c.ok {{ Act(prompt, {{ plan: Plan({}) }}) }} else {{ Act(prompt, {{ plan: Plan({}) }}) }}; "
+    "«RunPlan_Activity(w.plan)»"
+)
 
 MISTAKES = [
     # paths
@@ -213,6 +218,25 @@ MISTAKES = [
         "Search_Act",
     ),
     ("input plans; each t in plans { «RunPlan_Activity(t)» }", "not-a-plan", "Plan(…)"),
+    # what the program gives to the tools of a plan
+    (CHECK + EITHER.format("Book_Activity(passenger: c.note)", "Book_Activity"), "different-tools", "the same arguments"),
+    (CHECK + EITHER.format("Book_Activity", "Book_Activity(passenger: c.note)"), "different-tools", "the same arguments"),
+    (CHECK + EITHER.format("Book_Activity(passenger: c)", "Book_Activity(hotel: c)"), "different-tools", "the same arguments"),
+    (
+        PEOPLE + "const w = each x in p.names { Act(prompt, { plan: Plan(Book_Activity(passenger: x)) }) }; "
+        "each y in w { «RunPlan_Activity(y.plan)» }",
+        "bound-in-block",
+        "in the block that makes the plan",
+    ),
+    (
+        CHECK
+        + "const w = do { const d = Draft(c); Act(c, { plan: Plan(Book_Activity(passenger: d)) }) }; «RunPlan_Activity(w.plan)»",
+        "bound-in-block",
+        "in the block that makes the plan",
+    ),
+    ("Act(prompt, { plan: Plan(Book_Activity(«passenger»: 7)) })", "wrong-argument", ""),
+    ("Act(prompt, { plan: Plan(Book_Activity({ «passenger»: 7 })) })", "wrong-argument", ""),
+    (PEOPLE + "Draft(prompt, { text: OneOf(«p.count») })", "not-a-list", "a list of only the names or ids"),
     # and more of them
     (CHECK + "when c.level is «high» { Draft(prompt) }", "bad-condition", ""),
     (CHECK + 'when c.note is "" or «{» Draft(prompt) }', "unexpected-text", ""),
@@ -294,6 +318,8 @@ def test_there_are_enough() -> None:
         "repeat { const now = round; each i in 3 { Draft(now) } } until round is 2",
         PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when t.tool is "Search_Activity" { Draft(t) } }',
         "const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(s.items) })",
+        CHECK + EITHER.replace("«", "").replace("»", "").format("Book_Activity(passenger: c)", "Book_Activity(passenger: c)"),
+        PEOPLE + "each x in p.names { const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); RunPlan_Activity(a.plan) }",
         'try { Send_Activity(prompt) } else { Fail(code: "none", message: "nobody came") }',
         "const within = Draft(prompt); Check(Write(within), within)",
     ],

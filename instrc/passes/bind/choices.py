@@ -8,6 +8,7 @@ from typing import TypeAlias
 from instrc import problems
 from instrc.ir.fusion import Among, Fusion, Instruction, PlannableTool, Planned, Slot
 from instrc.ir.paths import Path
+from instrc.ir.reads import Constant
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json, JsonObject
@@ -144,7 +145,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
                 at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known)
             )
         )
-    if wrong:
+    if wrong or not _fit(ev, given, known, segment):
         return None
     name = pascal(segment) if process else segment
     if not process:
@@ -152,6 +153,14 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     file = _file_of(ev, called)
     target = _target(ev, called, file, expression.span, context)
     return PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
+
+
+def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str) -> bool:
+    """Tell whether the literals that a program gives to a tool are such as it takes."""
+    literals = [(each.label, each.value.value) for each in given.arguments if isinstance(each.value, Constant)]
+    named = [(label, value) for label, value in literals if label is not None and label in known]
+    fits = [programs.accepts(ev, known[label], label, value, given.labels[label], callee) for label, value in named]
+    return all(fits)
 
 
 def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:

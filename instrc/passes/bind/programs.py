@@ -169,7 +169,7 @@ def _evaluate_arguments(
         value: Value | None = (
             Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
         )
-        if value is None or (isinstance(value, Data) and not _accepts(ev, names, name, value, at, callee)):
+        if value is None or (isinstance(value, Data) and not accepts(ev, names.schemas()[name], name, value.value, at, callee)):
             complete = False
         else:
             found[name] = Data(value.value, name) if isinstance(value, Data) else value
@@ -186,12 +186,11 @@ def _evaluate_arguments(
     return {name: found[name] for name in inputs} if complete else None
 
 
-def _accepts(ev: Evaluation, names: ProgramNames, name: str, literal: Data, at: Span, callee: str) -> bool:
-    """Tell whether the schema of an input admits a literal."""
-    schema = names.schemas()[name]
-    if satisfies(literal.value, schema) is not False:
+def accepts(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
+    """Tell whether the schema of an argument admits a literal; report if not."""
+    if satisfies(literal, schema) is not False:
         return True
-    reason = "; ".join(each.message for each in validate(literal.value, schema, most=1))
+    reason = "; ".join(each.message for each in validate(literal, schema, most=1))
     ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
     return False
 

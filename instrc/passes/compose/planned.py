@@ -40,15 +40,20 @@ def _slots(content: Fusion) -> list[Slot]:
 
 
 def tools_of(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone.
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
+    plans = plans_of(graph, step)
+    return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
+
+
+def plans_of(graph: Graph, step: Step) -> tuple[Planned, ...] | None:
+    """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
 
     With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
     """
     given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
         return None
-    found: dict[str, PlannableTool] = {}
-    known = False
+    found: list[Planned] = []
     waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
     for _ in range(PLANNED_PLACES):
         if not waiting:
@@ -62,11 +67,10 @@ def tools_of(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
                 planned, below = _behind(graph, origin, (*own, *tail))
                 waiting.extend(below)
                 if planned is not None:
-                    known = True
-                    found |= {tool.name: tool for tool in planned.tools}
+                    found.append(planned)
             case Constant():
                 pass
-    return tuple(found.values()) if known else None
+    return tuple(found) or None
 
 
 def _behind(

@@ -12,6 +12,7 @@ from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_texts
+from instrc.passes.compose.bound import check_bound
 from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
@@ -45,6 +46,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
     if not graph.has_flow:
         return
     check_handed(graph, report)
+    check_bound(graph, report)
     outcomes = Outcomes(graph, flat.schemas, recorded=True)
     for access in graph.accesses:
         _check_member(access, outcomes, report)
@@ -141,7 +143,7 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
     """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
     found = None if schema is None else elements(schema)
-    if found is not None and disjoint(found, _CHOOSABLE):
+    if _is_number(schema) or (found is not None and disjoint(found, _CHOOSABLE)):
         report.add(problems.paths.NotAList(at=span, word=span.text, choosing=True))
     else:
         _check_list(schema, span, report)
@@ -155,5 +157,8 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
         return
     found = {name: member(schema, name).schema for name in member(schema, "\0").known}
     lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
-    kinds = schema.get("type") if isinstance(schema, dict) else None
-    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists, number=kinds in ("integer", "number")))
+    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
+
+
+def _is_number(schema: Json | None) -> bool:
+    return isinstance(schema, dict) and schema.get("type") in ("integer", "number")
