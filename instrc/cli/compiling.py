@@ -105,7 +105,7 @@ def _lower(
         message = "--recursion is for one tool, or for a folder (-o)"
         raise BadParameter(message)
     else:
-        output.documents, back = together(compiled, targets[0], emit, report, strict=strict)
+        output.documents, back = together(compiled, targets[0], emit, report, strict=strict, registry=registry)
     if way_back is not None:
         output.files[way_back] = back
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,9 +57,9 @@ def one_by_one(
     from instrc.lowering.lower import lower  # needed with --target only
 
     for export in exports:
-        for tool in _tools([export], emit, report):
+        for tool in _tools(export, emit, report):
             for target in _existing_targets(targets, report):
-                with _placing_problems(report, export.file, export, registry) as found:
+                with _placing_problems(report, export, registry) as found:
                     result = lower(
                         tool,
                         target,
@@ -72,29 +72,35 @@ def one_by_one(
 
 
 def together(
-    exports: Sequence[NamedArtefact], target: str, emit: Emit | None, report: Report, *, strict: bool = False
+    exports: Sequence[NamedArtefact],
+    target: str,
+    emit: Emit | None,
+    report: Report,
+    *,
+    strict: bool = False,
+    registry: Callable[[str], Registry] | None = None,
 ) -> tuple[list[Json], Json]:
     """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
     from instrc.lowering.toolset import lower_all  # needed with --target only
 
-    tools = list(_tools(exports, emit, report))
+    owned = [(tool, export) for export in exports for tool in _tools(export, emit, report)]
+    owners = {tool.name: export for tool, export in reversed(owned)}
     for known in _existing_targets([target], report):
-        with _placing_problems(report, exports[0].file) as found:
-            result = lower_all(tools, known, strict=strict, report=found)
+        with _placing_problems(report, exports[0], registry, owners) as found:
+            result = lower_all([tool for tool, _ in owned], known, strict=strict, report=found)
             return result.payload, result.map
     return [], None
 
 
-def _tools(exports: Sequence[NamedArtefact], emit: Emit | None, report: Report) -> Iterator[Tool]:
+def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator[Tool]:
     from instrc.ir.tool import Tool
 
-    for export in exports:
-        if emit is None and export.artefact.kind == "process":
-            yield from _chunks(export)
-            continue
-        schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
-        if schema is not None:
-            yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
+    if emit is None and export.artefact.kind == "process":
+        yield from _chunks(export)
+        return
+    schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
+    if schema is not None:
+        yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
@@ -132,7 +138,7 @@ def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
 
     known = []
     for target in dict.fromkeys(targets):
-        with _placing_problems(report, None) as found:
+        with _placing_problems(report) as found:
             known.append(dialect(target))
         if found.failed:
             return []
@@ -141,20 +147,24 @@ def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
 
 @contextmanager
 def _placing_problems(
-    report: Report, file: str | None, export: NamedArtefact | None = None, registry: Callable[[str], Registry] | None = None
+    report: Report,
+    export: NamedArtefact | None = None,
+    registry: Callable[[str], Registry] | None = None,
+    owners: Mapping[str, NamedArtefact] | None = None,
 ) -> Iterator[Report]:
-    """Note problems with the place they belong to: where a loss was written if that is known, else the file."""
+    """Note problems with the place they belong to: where a loss was written if that is known, else the file.
+
+    A problem that names one of several tools belongs to its owner, all others to `export`.
+    """
     found = Report()
     try:
         yield found
     except CompileError as error:
         found.take(error)
     finally:
-        if export is not None and registry is not None:
-            found.problems[:] = _where_written(found.problems, export, registry)
-        found.problems[:] = _hinted_once(found.problems, report)
-        place = None if file is None else Source(name_of(file), "").whole()
-        report.problems.extend(replace(each, at=place) if each.at is None else each for each in found.problems)
+        if export is not None and found.problems:
+            found.problems[:] = _placed(found.problems, export, registry, owners or {})
+        report.problems.extend(_hinted_once(found.problems, report))
 
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
@@ -169,16 +179,24 @@ def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     return told
 
 
-def _where_written(found: list[Problem], export: NamedArtefact, registry: Callable[[str], Registry]) -> list[Problem]:
-    """Return problems with losses placed in the vibe, or at the step, that they are about."""
+def _placed(
+    found: list[Problem],
+    export: NamedArtefact,
+    registry: Callable[[str], Registry] | None,
+    owners: Mapping[str, NamedArtefact],
+) -> list[Problem]:
+    """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
+    from instrc.cli.places import Places  # only where something is lost
     from instrc.problems.targets import LossyStrict, LossyTarget
 
-    if not any(isinstance(each, LossyStrict | LossyTarget) for each in found):
-        return found
-    from instrc.cli.places import Places  # only where something is lost
-
-    places = Places(export.artefact, export.file, registry(export.file))
-    return [
-        replace(each, at=places.of(f"{each.pointer}/{each.keyword}")) if isinstance(each, LossyStrict | LossyTarget) else each
-        for each in found
-    ]
+    places: dict[int, Places] = {}
+    placed: list[Problem] = []
+    for each in found:
+        at, owner = each.at, export
+        if isinstance(each, LossyStrict | LossyTarget):
+            owner = export if each.tool is None else owners.get(each.tool, export)
+            if registry is not None:
+                known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))
+                at = known.of(f"{each.pointer}/{each.keyword}")
+        placed.append(replace(each, at=at or Source(name_of(owner.file), "").whole()))
+    return placed

@@ -28,6 +28,8 @@ class Loss(Struct, frozen=True, gc=False):
     kind: Kind
     reason: str
     """A clause that says what became of it."""
+    tool: str | None = None
+    """Of several tools that are lowered together: the name of the one whose schema it is."""
 
     @property
     def grave(self) -> bool:
@@ -35,8 +37,15 @@ class Loss(Struct, frozen=True, gc=False):
         return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
 
     def to_json(self) -> JsonObject:
-        """Return the loss as plain JSON, for reports read by programs."""
-        return {"pointer": self.pointer, "keyword": self.keyword, "value": self.value, "kind": self.kind, "reason": self.reason}
+        """Return the loss as plain JSON, for reports read by programs; `tool` is there if the loss is of one of several."""
+        said: JsonObject = {
+            "pointer": self.pointer,
+            "keyword": self.keyword,
+            "value": self.value,
+            "kind": self.kind,
+            "reason": self.reason,
+        }
+        return said if self.tool is None else {"tool": self.tool, **said}
 
     @staticmethod
     def of_name(own: str, sent: str) -> tuple[Loss, ...]:
@@ -44,4 +53,5 @@ class Loss(Struct, frozen=True, gc=False):
         return () if own == sent else (Loss("", "name", own, "annotation", f"is sent as `{sent}`"),)
 
     def __str__(self) -> str:
-        return f"{self.pointer or '/'}: {self.keyword}: {self.reason}"
+        tool = "" if self.tool is None else f"`{self.tool}`: "
+        return f"{tool}{self.pointer or '/'}: {self.keyword}: {self.reason}"

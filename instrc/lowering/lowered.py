@@ -34,7 +34,7 @@ def report_losses(result: Lowering, dialect: Dialect, *, strict: bool, report: R
     """Make problems of grave losses, and raise or report them."""
     kind = LossyStrict if strict else LossyTarget
     lossy = [
-        kind(target=dialect.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason)
+        kind(target=dialect.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason, tool=loss.tool)
         for loss in result.losses
         if loss.grave
     ]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from msgspec import structs
+
 from instrc import arguments
 from instrc.codecs.maps import VERSION
 from instrc.dialects import catalogue
@@ -83,7 +85,7 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        _under_own_name(report_losses(each.lowering, dialect, strict=strict, report=told), tool.name, sent)
+        report_losses(_under_own_name(each.lowering, tool.name, sent), dialect, strict=strict, report=told)
         for each, (tool, sent) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
@@ -155,9 +157,9 @@ def _lower_member(
 
 
 def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
-    """Return a lowering whose map, wherever it stands, has the tool's own name beside the one that is sent, which it tells."""
+    """Return a lowering with the tool's own name: in its map, wherever that stands, and in each loss; of a new one it tells."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
-    losses = (*Loss.of_name(name, sent), *lowering.losses)
+    losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
     return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), losses=losses)
 
 

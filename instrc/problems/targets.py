@@ -24,6 +24,11 @@ def _target_of(name: str) -> str:
     return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
 
 
+def _lost(keyword: str, pointer: str, tool: str | None) -> str:
+    """Name a keyword and its place, with the tool where there are several."""
+    return f"`{keyword}` at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTarget(Problem):
     """There is no target of this name.
@@ -92,13 +97,15 @@ class LossyTarget(Problem):
     keyword: str
     pointer: str
     reason: str
+    tool: str | None = None
+    """The tool whose schema it is, where there are several."""
     first: bool = True
     """Whether it is the first of its kind in a run; the others do not repeat the hint."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.keyword}` at `{self.pointer or '/'}` is not kept by `{self.target}`: it {self.reason}"
+        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
 
     @property
     def hint(self) -> str | None:
@@ -135,11 +142,13 @@ class LossyStrict(Problem):
     keyword: str
     pointer: str
     reason: str
+    tool: str | None = None
+    """The tool whose schema it is, where there are several."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.keyword}` at `{self.pointer or '/'}` is not kept by `{self.target}`: it {self.reason}"
+        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
 
     @property
     def hint(self) -> str | None:

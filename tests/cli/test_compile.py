@@ -248,6 +248,18 @@ def test_losses_are_warnings_at_the_file_and_errors_if_strict(instrc: Instrc, fo
     assert (strict.code, strict.out) == (1, "")
 
 
+def test_each_loss_of_one_request_names_its_tool_and_is_shown_where_it_was_written(instrc: Instrc, folder: Path) -> None:
+    lossy = '@{ type: "object", properties: { a: { type: "array", uniqueItems: true } } }'
+    (folder / "ab.aug").write_text(f"tool a = {lossy};\ntool b = {lossy}\n")
+    (folder / "c.aug").write_text(f"\n\ntool c = {lossy}\n")
+    done = instrc("compile", "ab.aug", "c.aug", "--target", "openai", "--format", "json")
+    lost = [problem for problem in json.loads(done.err) if "uniqueItems" in problem["message"]]
+    assert [(each["path"], each["line"]) for each in lost] == [("ab.aug", 1), ("ab.aug", 2), ("c.aug", 3)]
+    assert ["`/properties/a` of `a`" in lost[0]["message"], "of `b`" in lost[1]["message"], "of `c`" in lost[2]["message"]] == [
+        True
+    ] * 3
+
+
 def test_a_loss_is_shown_where_it_was_written(instrc: Instrc, folder: Path) -> None:
     (folder / "schemas/outer.vibe.json").write_text(
         '{"type": "object",\n "properties": {"a": {"type": "string", "pattern": "^(?=x)"},\n'

@@ -185,3 +185,27 @@ def test_what_stands_in_a_branch_that_some_value_satisfies_is_told() -> None:
     }
     result = lower({"type": "object", "properties": {"x": {"oneOf": [branch, {"type": "null"}]}}, "required": ["x"]}, "ollama")
     assert {"if", "then", "maxProperties"} <= {loss.keyword for loss in result.losses}
+
+
+def test_a_loss_of_one_of_several_tools_names_it() -> None:
+    limited = {"type": "integer", "multipleOf": 7}
+    tools = {"find a room": closed(limit=limited), "book": closed(limit=limited)}
+    lowered = lower_all(list(tools.items()), "gemini-schema")
+    assert {loss.tool for loss in lowered.losses} == set(tools)
+    assert [str(loss).split(": ")[:3] for loss in lowered.losses if loss.keyword == "multipleOf"] == [
+        ["`find a room`", "/properties/limit", "multipleOf"],
+        ["`book`", "/properties/limit", "multipleOf"],
+    ]
+    assert all(loss.to_json()["tool"] == loss.tool for loss in lowered.losses)
+
+
+def test_the_problems_of_several_tools_are_told_of_each() -> None:
+    limited = {"type": "integer", "multipleOf": 7}
+    said = [str(each) for each in lower_all([("a", closed(x=limited)), ("b", closed(x=limited))], "gemini-schema").problems]
+    assert sum("`multipleOf` at `/properties/x` of `a`" in each for each in said) == 1
+    assert sum("`multipleOf` at `/properties/x` of `b`" in each for each in said) == 1
+
+
+def test_the_loss_of_a_single_tool_names_none() -> None:
+    lowered = lower(closed(limit={"type": "integer", "multipleOf": 7}), "gemini-schema")
+    assert all(loss.tool is None and "tool" not in loss.to_json() and str(loss).startswith("/") for loss in lowered.losses)
