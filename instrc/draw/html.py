@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from instrc.draw.facts import facts_of
 from instrc.draw.layout import layout
 from instrc.draw.leaves import leaves
 from instrc.draw.svg import escape, figure, style
-from instrc.flattening.strip import strip
-from instrc.ir.picture import LANES, Box, Node, Picture
+from instrc.ir.picture import LANES, Picture
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HEADING_NAMES
 
@@ -73,7 +73,7 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
     for index, picture in enumerate(pictures):
         yield from _list(picture, f"e{index}-")
     yield "</section>\n"
-    yield f'<script type="application/json" id="data">{_embedded(_data(pictures))}</script>\n'
+    yield f'<script type="application/json" id="data">{_embedded(facts_of(pictures))}</script>\n'
     yield f"<script>{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
 
 
@@ -95,33 +95,6 @@ def _list(picture: Picture, prefix: str) -> Iterator[str]:
         link = f'<a href="#{prefix}{node.id}" data-go="{prefix}{node.id}">{escape(node.key)}</a>'
         yield f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
     yield "</ol>\n</details>\n"
-
-
-def _data(pictures: Sequence[Picture]) -> Json:
-    """Return what the page shows of steps and chunks, by id."""
-    data: dict[str, Json] = {}
-    for index, picture in enumerate(pictures):
-        for item in picture.all():
-            if isinstance(item, Box):
-                if item.lane is not None:
-                    views = {
-                        "tool": strip(item.schema, {"engine"}),
-                        "result": strip(item.schema, {"all"}),
-                        "process": item.schema,
-                    }
-                    data[f"e{index}-{item.id}"] = {"name": item.name, "lane": LANES[item.lane], "views": views}
-                for section in item.sections:
-                    for node in section.items:
-                        if isinstance(node, Node):
-                            data[f"e{index}-{node.id}"] = {
-                                "name": node.key,
-                                "lane": LANES[node.lane],
-                                "source": node.source,
-                                "notes": list(node.notes),
-                                "reads": [line.text for line in node.reads],
-                                "chunk": f"e{index}-{item.id}",
-                            }
-    return data
 
 
 def _embedded(value: Json) -> str:

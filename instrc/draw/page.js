@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const { facts, of } = JSON.parse(document.getElementById("data").textContent);
+  const factOf = (item) => facts[of[item.dataset.id]];
   const root = document.documentElement;
   const panel = document.getElementById("panel");
   const pictures = document.getElementById("pictures");
@@ -37,7 +38,7 @@
     panel.append(element("p", where, { class: "where" }));
     if (fact.source) panel.append(element("pre", fact.source, { class: "line" }));
     if (fact.reads.length) panel.append(element("p", "Reads " + fact.reads.join(", ")));
-    const chunk = data[fact.chunk];
+    const chunk = facts[fact.chunk];
     const steps = chunk && chunk.views.process && chunk.views.process.properties;
     panel.append(element("pre", pretty(steps && steps[fact.name])));
   }
@@ -71,7 +72,7 @@
     lit = arrows.get(id) || [];
     for (const arrow of lit) arrow.classList.add("on");
     if (lit.length) item.closest("svg").classList.add("lit");
-    const fact = data[id];
+    const fact = factOf(item);
     if (fact) (fact.views ? showChunk : showStep)(fact);
   }
 
@@ -118,7 +119,8 @@
     const all = [...visible().querySelectorAll(".step")];
     let hits = 0;
     for (const step of all) {
-      const hit = !word || (data[step.dataset.id].name + " " + data[step.dataset.id].reads.join(" ")).toLowerCase().includes(word);
+      const fact = factOf(step);
+      const hit = !word || (fact.name + " " + fact.reads.join(" ")).toLowerCase().includes(word);
       step.classList.toggle("missed", !hit);
       if (word && hit) hits += 1;
     }

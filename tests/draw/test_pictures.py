@@ -122,11 +122,23 @@ def test_words_of_a_program_stay_in_their_places() -> None:
     ET.fromstring(svg(drawn))  # noqa: S314  -- our own
     data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     assert data is not None
-    assert any(fact["name"].startswith("</script>") for fact in json.loads(data[1]).values())
+    assert any(fact["name"].startswith("</script>") for fact in json.loads(data[1])["facts"])
     assert "\x00" not in page
     assert not re.search(r"[\ud800-\udfff]", page)
     for text in (mermaid(drawn), dot(drawn)):
         assert "\x00" not in text
+
+
+def test_a_page_has_the_text_of_steps_that_exports_share_once() -> None:
+    page = html([picture(blocks()) for _ in range(10)])
+    data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    once, shown = json.loads(data[1])["facts"], json.loads(data[1])["of"]
+    assert len({json.dumps(fact) for fact in once}) == len(once) == len(shown) / 10
+    for item in re.findall(r'data-id="e0-([^"]+)"', page):
+        assert {shown[f"e{index}-{item}"] for index in range(10)} == {shown[f"e0-{item}"]}
+    for place, fact in ((at, once[number]) for at, number in shown.items() if "chunk" in once[number]):
+        assert fact["name"] in once[fact["chunk"]]["views"]["process"]["properties"], place
 
 
 def test_a_page_asks_for_nothing_from_anywhere() -> None:
