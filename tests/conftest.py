@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -9,3 +10,9 @@ settings.register_profile("gate", derandomize=True, deadline=None, suppress_heal
 settings.register_profile("hunt", settings.get_profile("gate"), derandomize=False, max_examples=1000, print_blob=True)
 """Other examples in every run, ten times as many, and with a failure the line that brings it back."""
 settings.load_profile("gate")  # `--hypothesis-profile` is read after this
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let a hunt take as long as it takes: the limit of a test is for the gate."""
+    if config.getoption("--hypothesis-profile") == "hunt" and config.getoption("--timeout") is None:
+        config.option.timeout = 0
