@@ -63,7 +63,8 @@ def test_names_are_kept_in_the_else() -> None:
 
 @pytest.mark.parametrize("source", ["rounds", "l"])
 def test_a_name_that_no_round_has_is_a_problem(source: str) -> None:
-    text = f'repeat {{ const c = Ma(prompt); const l = do {{ rounds }}; each r in {source} {{ Mb(r.d) }}; c }} until c.a is "x"'
+    body = f"const c = Ma(prompt); const l = do {{ rounds }}; {{ c, told: each r in {source} {{ Mb(r.d) }} }}"
+    text = f'repeat {{ {body} }} until c.a is "x"'
     with pytest.raises(instrc.CompileError) as raised:
         compiled(text)
     [problem] = raised.value.problems
