@@ -11,6 +11,7 @@ import typer
 from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
+from instrc.limits.programs import PAGE_STEPS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -110,6 +111,7 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
     if kind is PictureFormat.HTML:
         from instrc.draw.html import html  # each format by itself: only one is asked for
 
+        _refuse_long_page(pictures)
         return html(pictures) if pictures else ""
     if kind is PictureFormat.SVG:
         from instrc.draw.svg import svg
@@ -125,3 +127,14 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
     from instrc.draw.mermaid import mermaid
 
     return "\n".join(map(mermaid, pictures))
+
+
+def _refuse_long_page(pictures: list[Picture]) -> None:
+    """Refuse to draw more exports on one page than a browser shows; one by itself is always drawn."""
+    steps = sum(1 for picture in pictures for _ in picture.nodes())
+    if len(pictures) > 1 and steps > PAGE_STEPS:
+        message = (
+            f"one page shows {PAGE_STEPS:,} steps at most, and the {len(pictures):,} exports have {steps:,}, each with all "
+            f"that it reads; choose one: --export {pictures[0].name}"
+        )
+        raise typer.BadParameter(message, param_hint="--format")

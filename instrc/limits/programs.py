@@ -47,6 +47,8 @@ ORDERED_BLOCKS: Final = 24
 """Blocks that others wait for, up to which every order of them is tried."""
 SEARCHED_STATES: Final = 64
 """States with the same sequence so far that are followed."""
+PAGE_STEPS: Final = 20_000
+"""Steps of all pictures of one page, which has 20 MB then: browsers are slow with more."""
 INTEGER_DIGITS: Final = 4300
 """Python reads and writes no longer integer in one piece, and nobody counts that far."""
 ANNOTATION_DISTANCE: Final = 20_000

@@ -62,3 +62,18 @@ def test_what_does_not_compile_is_not_drawn(instrc: Instrc, folder: Path) -> Non
 def test_a_vibe_is_drawn(instrc: Instrc, folder: Path) -> None:
     (folder / "it.vibe.json").write_text('{ "title": "It", "type": "object", "properties": { "a": { "type": "string" } } }')
     assert "it" in instrc("graph", "it.vibe.json").out
+
+
+def test_more_exports_than_a_page_can_show_are_drawn_one_by_one(
+    instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "two.aug").write_text(f"{TOOL};\n{TOOL.replace('tool it', 'tool other')}\n")
+    monkeypatch.setattr("instrc.cli.graph.PAGE_STEPS", 3)
+    done = instrc("graph", "two.aug", "--format", "html")
+    assert (done.code, done.out) == (2, "")
+    assert "3 steps at most, and the 2 exports have 4, each with all that it reads; choose one: --export it" in " ".join(
+        done.err.replace("│", " ").split()
+    )
+    assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0
+    monkeypatch.setattr("instrc.cli.graph.PAGE_STEPS", 1)
+    assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0, "one is always drawn"
