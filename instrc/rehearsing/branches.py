@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from instrc.ir.flow import Each, Else, Repeat, Try, When
-from instrc.jsonvalue import Json, JsonObject, as_array, as_integer, as_object
+from instrc.jsonvalue import Json, as_object
 from instrc.rehearsing.points import refusals
-from instrc.runtime.interpreter.documents import State
+from instrc.runtime.interpreter.documents import BodyState, State
 from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
@@ -57,7 +57,9 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: Unit, refusable: dict[t
             yield RunBranch("body", unit.regions[0], 0, name)
         case _:
             if unit.kind == "fail":
-                yield RunBranch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} fails the run")
+                catcher = _catcher(program, region)
+                ending = "fails the run" if catcher is None else f"fails, which {catcher} catches"
+                yield RunBranch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} {ending}")
             for step in unit.steps:
                 if (here, step.key) in refusable:
                     yield RunBranch("refuse", here, at, f"{scoped_id(place_of(program, region), step.key)} is refused")
@@ -73,121 +75,87 @@ def place_of(program: RunnablePlan, region: PlanRegion) -> str:
     return ".".join(reversed(names))
 
 
+def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
+    """Return the `try` that goes on after a failure in a body, `None` if that ends the run."""
+    while region.parent is not None:
+        outer = program.regions[region.parent]
+        owner = outer.units[region.owner]
+        if isinstance(owner.block, Try) and region.index == owner.regions[0]:
+            return scoped_id(place_of(program, outer), owner.context)
+        region = outer
+    return None
+
+
 class TakenBranches:
-    """The branches that a run has taken, found by looking at its state after each step."""
+    """The branches that a run has taken: told of each body that begins and ends, it misses none, however short."""
 
     def __init__(self, program: RunnablePlan) -> None:
         self.program = program
         self.found: set[tuple[Way, int, int]] = set()
-        self._rescue: int | None = None
-        """The body that went on after the last failure."""
 
     def has(self, branch: RunBranch) -> bool:
         """Tell whether a branch was taken."""
         return (branch.way, branch.region, branch.unit) in self.found
 
-    def look(self, state: State) -> None:
-        """Take in what stands in a state."""
-        for scope, noted in list(state["scopes"].items()):
-            self._body(noted["region"])
-            self._blocks(state, scope, noted["region"], noted["record"])
-            error = noted["names"].get("error")
-            if isinstance(error, dict):
-                self._failed(error.get("step"))
-                self._rescue = noted["region"]
+    def watch(self, state: State) -> None:
+        """Take in from now on what a run does."""
+        state["scopes"] = _WatchedScopes(self, state)
+
+    def begun(self, body: BodyState) -> None:
+        """Take in that a body has begun."""
+        self.found.add(("body", body["region"], 0))
+
+    def ended(self, state: State, scope: str, body: BodyState, *, failed: bool) -> None:
+        """Take in what a body has recorded; only its `Fail` can have failed where nothing else was left in it."""
+        region = self.program.regions[body["region"]]
+        for unit in region.units:
+            if unit.block is not None and unit.context in body["record"]:
+                self._block(state, scope, region, unit, body["record"][unit.context])
+        fails = [unit.index for unit in region.units if unit.kind == "fail"]
+        if failed and 0 < body["left"] <= len(fails):
+            self.found.add(("fail", region.index, fails[len(fails) - body["left"]]))
 
     def conclude(self, state: State) -> None:
         """Take in how the run has ended."""
-        self.look(state)
         outcome = state["outcome"]
-        match outcome:
-            case {"status": "failed", "error": {"step": step}}:
-                self._failed(step)
-                self._passed_on(step)
-            case {"status": "stopped", "step": step}:
-                for region in self.program.regions:
-                    for unit in region.units:
-                        if unit.kind == "user" and any(each.key == step for each in unit.steps):
-                            self.found.add(("refuse", region.index, unit.index))
+        for scope, body in state["scopes"].items():
+            failed = scope == ROOT and outcome is not None and outcome["status"] == "failed"
+            self.ended(state, scope, body, failed=failed)
+        if outcome is not None and outcome["status"] == "stopped":
+            for region in self.program.regions:
+                for unit in region.units:
+                    if unit.kind == "user" and any(each.key == outcome["step"] for each in unit.steps):
+                        self.found.add(("refuse", region.index, unit.index))
+
+    def _block(self, state: State, scope: str, region: PlanRegion, unit: Unit, recorded: Json) -> None:
+        match unit.block:
+            case When() if recorded is None:
+                self.found.add(("none", region.index, unit.index))
+            case Try() if as_object(recorded).get("branch") == 0:
+                self.found.add(("succeed", region.index, unit.index))
+            case Repeat():
+                vain = scoped_id(scope, unit.context) in state["vain"]
+                self.found.add(("max" if vain else "until", region.index, unit.index))
             case _:
                 pass
-        if ROOT in state["scopes"]:
-            self._record(state, ROOT, 0, state["scopes"][ROOT]["record"])
-
-    def _body(self, number: int) -> None:
-        self.found.add(("body", number, 0))
-
-    def _passed_on(self, step: Json) -> None:
-        """Take in that a failure which a `try` has caught ends the run: the `Fail` in its second body has passed it on."""
-        fails = [(region, unit) for region in self.program.regions for unit in region.units if unit.kind == "fail"]
-        if self._rescue is None or any(unit.steps[0].key == step for _, unit in fails):
-            return
-        inside = [unit.steps[0].key for region, unit in fails if self._rescue in self._bodies(region.index)]
-        if len(inside) == 1:
-            self._failed(inside[0])
-
-    def _bodies(self, number: int | None) -> Iterator[int]:
-        """Yield a body and those around it."""
-        while number is not None:
-            yield number
-            number = self.program.regions[number].parent
-
-    def _failed(self, step: Json) -> None:
-        """Take in that a step has failed; of a `Fail` the bodies around it have begun, however short they lasted."""
-        for region in self.program.regions:
-            for unit in region.units:
-                if unit.kind == "fail" and unit.steps[0].key == step:
-                    self.found.add(("fail", region.index, unit.index))
-                    for number in self._bodies(region.index):
-                        self._body(number)
-
-    def _blocks(self, state: State, scope: str, number: int, record: JsonObject) -> None:
-        for unit in self.program.regions[number].units:
-            if unit.block is None or unit.context not in record:
-                continue
-            recorded = record[unit.context]
-            match unit.block:
-                case When():
-                    if recorded is None:
-                        self.found.add(("none", number, unit.index))
-                    else:
-                        self._body(unit.regions[_branch_of(recorded)])
-                case Try() if isinstance(recorded, dict) and "branch" in recorded:
-                    self._body(unit.regions[_branch_of(recorded)])
-                    if recorded["branch"] == 0:
-                        self.found.add(("succeed", number, unit.index))
-                case Repeat():
-                    vain = scoped_id(scope, unit.context) in state["vain"]
-                    self.found.add(("max" if vain else "until", number, unit.index))
-                case _:
-                    pass
-
-    def _record(self, state: State, scope: str, number: int, record: Json) -> None:
-        """Go through a whole record: a body may begin and end between two looks."""
-        if not isinstance(record, dict):
-            return
-        self._body(number)
-        self._blocks(state, scope, number, record)
-        for unit in self.program.regions[number].units:
-            recorded = record.get(unit.context)
-            if unit.block is None or recorded is None:
-                continue
-            inside = scoped_id(scope, unit.context)
-            match unit.block:
-                case When() | Try():
-                    branch = _branch_of(recorded)
-                    below = f"{inside}.else" if isinstance(unit.block, Try) and branch else inside
-                    self._record(state, below, unit.regions[branch], recorded)
-                case Each():
-                    for place, each in enumerate(as_array(recorded), 1):
-                        self._record(state, f"{inside}[{place}]", unit.regions[0], each)
-                case Repeat():
-                    for place, each in enumerate(as_array(recorded), 1):
-                        self._record(state, f"{inside}@{place}", unit.regions[0], each)
-                case _:
-                    self._record(state, inside, unit.regions[0], recorded)
 
 
-def _branch_of(recorded: Json) -> int:
-    """Return which body the record of a block says it has entered."""
-    return as_integer(as_object(recorded)["branch"])
+class _WatchedScopes(dict[str, BodyState]):
+    """The bodies that are open in a run: tells of each that begins, and of each that ends."""
+
+    def __init__(self, taken: TakenBranches, state: State) -> None:
+        super().__init__(state["scopes"])
+        self.taken, self.state = taken, state
+        for body in self.values():
+            taken.begun(body)
+
+    def __setitem__(self, scope: str, body: BodyState) -> None:
+        self.taken.begun(body)
+        super().__setitem__(scope, body)
+
+    def pop(self, scope: str, default: BodyState | None = None) -> BodyState | None:  # type: ignore[override]  # bodies only
+        body = super().pop(scope, default)
+        if body is not None:
+            failed = body["parent"] in self  # what is closed after its parent is cancelled
+            self.taken.ended(self.state, scope, body, failed=failed)
+        return body

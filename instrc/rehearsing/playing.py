@@ -61,12 +61,11 @@ class _Play:
     def through(self, inputs: Mapping[str, Json]) -> Played:
         taken = TakenBranches(self.program)
         state = versions.begin(self.plan, self._inputs(inputs))
+        taken.watch(state)
         waiting: deque[Command] = deque()
         count = 0
         while state["outcome"] is None and count < PLAYED_COMMANDS:
-            taken.look(state)
             waiting.extend(versions.issue(self.plan, state))
-            taken.look(state)
             if state["outcome"] is not None:
                 break
             command = _next(waiting)

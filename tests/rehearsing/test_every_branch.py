@@ -179,3 +179,25 @@ def test_a_search_that_is_cut_short_says_so_and_on_what_the_branch_depends(monke
     _, missed = branches(f"const d = prompt | {STEP};\nwhen d.count is 7 {{ d | {STEP} }}\n")
     reason = "a rehearsal ends after 1 runs, and none of its runs went there; it depends on `step1_draft.count`; runs: 1"
     assert missed == {"whenContext1 branch 1": reason}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "when d.go { Fail(d) }",
+            {"tryContext1.whenContext1.step2_fail fails, which tryContext1 catches", "tryContext1.whenContext1 without a branch"},
+        ),
+        (
+            f"try {{ d | {STEP} }} else {{ Fail(error) }}",
+            {"tryContext1.tryContext2.step3_fail fails, which tryContext1 catches", "tryContext1.tryContext2 else"},
+        ),
+        ("try { Fail(d) } else { null }", {"tryContext1.tryContext2.step2_fail fails, which tryContext1.tryContext2 catches"}),
+    ],
+)
+@pytest.mark.parametrize("otherwise", ["null", "d", '"lost"'])
+def test_a_failure_that_is_caught_by_a_body_without_steps_is_seen(body: str, expected: set[str], otherwise: str) -> None:
+    program = f"const d = prompt | {STEP};\nconst s = try {{ {body} }} else {{ {otherwise} }};\ns | {STEP}\n"
+    taken, missed = branches(program)
+    assert expected <= taken
+    assert not [name for name in missed if "fail" in name]
