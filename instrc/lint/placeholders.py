@@ -17,7 +17,8 @@ from instrc.vibes.vibe import Vibe
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
 _MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
 _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
-_IN_QUOTES = r"""["'][^"'\n]*(?:\{|<%)"""
+_BEHIND_QUOTE = r"""["'][^"'\n]*(?:\{(?:[\w.{]|[^\S\n])*[}\\]|<%|\\u)"""
+"""What every text with a placeholder has, or an escape in it; most programs have it nowhere, and are not walked through."""
 _QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"
 _TEXTS = ("title", "description")
 """Keywords that hold words for a model."""
@@ -25,7 +26,7 @@ _TEXTS = ("title", "description")
 
 def placeholders(program: Program) -> Iterator[Problem]:
     """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
-    if not re.search(_IN_QUOTES, program.source.text):
+    if not re.search(_BEHIND_QUOTE, program.source.text):
         return
     written = list(nodes(program))
     known = set(_values(written))

@@ -31,6 +31,9 @@ def found(program: str, folder: Path) -> list[tuple[int, str]]:
         ('input who @ "{{a}}"; A(who)', ["{{a}}"]),
         ('A(prompt) | B_Activity({ to: "{{mail}}" })', ["{{mail}}"]),
         ('const a = A(prompt); when a.x is "${y}" { B(a) }', ["${y}"]),
+        ('"It\'s {prompt}" | A', ["{prompt}"]),
+        ('"Hello {\\n prompt}" | A', ['"Hello {\\n prompt}"']),
+        ('"Hello \\u007b\\u007bprompt}}" | A', ['"Hello \\u007b\\u007bprompt}}"']),
         ('const a = A(prompt); each who in a.all { B_Activity({ to: "{who}" }) }', ["{who}"]),
     ],
 )
