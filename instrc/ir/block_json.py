@@ -65,8 +65,9 @@ def engine_of(kind: str, place: Place, schema: JsonObject, at: str) -> JsonObjec
 def timed(chunk: Chunk, place: str) -> Chunk:
     """Return a chunk whose deadlines and delays are durations."""
     for step in chunk.steps:
+        left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay)):
-            if said is not None and not is_span(said):
+            if word in left or (said is not None and not is_span(said)):
                 refuse(place + pointer(("properties", step.key, word)), SPAN)
     return chunk
 

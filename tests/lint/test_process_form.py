@@ -1,4 +1,7 @@
-"""A process written by hand that does not have the form of one: one problem that shows the place, whoever reads it."""
+"""A process written by hand that does not have the form of one: one problem that shows the place, whoever reads it.
+
+The meta-schema for editors refuses the same forms.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import instrc
+from instrc import resources
 from instrc.ir.process import Process
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import at, pointer, tokens
@@ -64,6 +69,8 @@ def changed(place: str, value: Any) -> Any:
     key = int(last) if isinstance(outer, list) else last
     if value is ...:
         del outer[key]
+    elif isinstance(outer, list):
+        outer[key : key + 1] = [value]
     else:
         outer[key] = value
     return document
@@ -110,6 +117,8 @@ WRONG = [
     (f"{TRY}/anyOf/0/try", {"path": "find.ok"}, f"{TRY}/anyOf/0/try/path"),
     (f"{TRY}/anyOf/1", ..., TRY),
     (f"{SEND}/within", "soon", f"{SEND}/within"),
+    (f"{SEND}/within", 30, f"{SEND}/within"),
+    (f"{SEND}/delay", ["PT9S"], f"{SEND}/delay"),
     ("/properties/doContext1/do", ..., "/properties/doContext1"),
     ("/properties/doContext1/do/value", {"x": None}, "/properties/doContext1/do/value"),
 ]
@@ -162,3 +171,54 @@ def test_a_process_that_refers_to_its_blocks_is_judged_as_composed(tmp_path: Pat
     del each["each"]
     (folder / "each.vibe.json").write_text(dumps(each), encoding="utf-8")
     assert [problem.name for problem in check(chunk(eachContext1={"$ref": "aug:each"}), folder)] == ["unreadable-process"]
+
+
+ELSEWHERE = {f"{ELSE}/anyOf/0/else/of", f"{WHEN}/anyOf/1/properties/branch/const"}
+"""What only a look at another place can tell, as no JSON Schema can: the name of a `repeat`, the number of a branch."""
+META = Draft202012Validator(loads(resources.read("schemas", "meta/vibe.schema.json")))
+RIGHT = [
+    ("/value", {"all": ["done", {"const": 1}, {"path": "found.ok", "optional": True}]}),
+    (f"{EACH}/each/in", 3),
+    (f"{EACH}/each/in", [1, 2]),
+    (f"{EACH}/each/in", {"path": "find.list", "optional": True}),
+    (f"{EACH}/each/within", "P1DT12H"),
+    (f"{REPEAT}/repeat/until", {"anyOf": [HOLDS, HOLDS]}),
+    (f"{REPEAT}/repeat/until/schema", False),
+    (f"{REPEAT}/items", chunk(user_context_1=chunk(ask=OK))),
+    (f"{WHEN}/anyOf/2", {"type": "null"}),
+    (f"{WHEN}/anyOf/0/when", {"anyOf": [{"path": "find.ok", "schema": True}], "value": "yes"}),
+    (f"{TRY}/anyOf/0/try", ...),
+    (f"{TRY}/anyOf/2", {"type": "null"}),
+    (f"{SEND}/delay", "PT0S"),
+    ("/properties/doContext1/do", {}),
+    ("/description", "An instruction may have a property `when`."),
+]
+
+
+def test_the_meta_schema_takes_a_process_in_good_form(tmp_path: Path) -> None:
+    assert META.is_valid(sound())
+    assert META.is_valid({"schema": sound()})
+    for place, value in RIGHT:
+        document = changed(place, value)
+        assert check(document, tmp_path) == [], place
+        assert META.is_valid(document), place
+
+
+@pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
+def test_the_meta_schema_refuses_what_is_refused(place: str, value: Any, shown: str) -> None:
+    document = changed(place, value)
+    for written in (document, {"schema": document}):
+        assert META.is_valid(written) == (place in ELSEWHERE), shown
+
+
+def test_the_meta_schema_leaves_what_is_composed_or_no_process_to_the_check(tmp_path: Path) -> None:
+    each = {"type": "array", "items": chunk(llmContext1=chunk(write=OK))}
+    composed = {"allOf": [each, {"each": {"item": "a", "in": "prompt"}}]}
+    for document in (
+        chunk(eachContext1=composed),
+        chunk(context=OK),
+        chunk(user_context=OK),
+        chunk(userContext={"type": "string"}),
+    ):
+        assert not [problem for problem in check(document, tmp_path) if problem.name == "unreadable-process"]
+        assert META.is_valid(document)
