@@ -17,7 +17,7 @@ class BadDuration(Problem):
     """A deadline or a delay is not a duration.
 
     `within` and `delay` are durations of ISO 8601: weeks, days, hours, minutes, seconds.
-    Months and years have no fixed length and are not allowed.
+    Months and years have no fixed length and are not allowed; nor is a deadline of no time at all, which is over at once.
 
     ```aug letter.aug
     Confirm_User @ { within: "2 days" }
@@ -33,15 +33,21 @@ class BadDuration(Problem):
     name: ClassVar[str] = "bad-duration"
 
     word: str
+    over: bool = False
+    """Whether it is a deadline of no time at all."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.over:
+            return "this deadline is over before anything can be done"
         return f"`{self.word}` needs a duration of ISO 8601"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.over:
+            return 'write how long to wait, `"PT30S"`, or leave the deadline out'
         if self.at is not None and _CALENDAR.search(self.at.text):
             return 'months and years have no fixed length: write days, `"P30D"`'
         return 'write `"P2D"` for two days, `"PT30S"` for half a minute'

@@ -218,6 +218,9 @@ MISTAKES = [
         "Search_Act",
     ),
     ("input plans; each t in plans { «RunPlan_Activity(t)» }", "not-a-plan", "Plan(…)"),
+    # deadlines
+    ('Confirm_User(prompt) «@ { within: "PT0S" }»', "bad-duration", "leave the deadline out"),
+    ('(repeat { const c = Check(prompt); c } until c.ok) «@ { within: "P0D" }»', "bad-duration", "leave the deadline out"),
     # what the program gives to the tools of a plan
     (CHECK + EITHER.format("Book_Activity(passenger: c.note)", "Book_Activity"), "different-tools", "the same arguments"),
     (CHECK + EITHER.format("Book_Activity", "Book_Activity(passenger: c.note)"), "different-tools", "the same arguments"),

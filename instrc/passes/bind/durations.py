@@ -16,6 +16,11 @@ def is_duration(text: str) -> bool:
     return re.fullmatch(_DURATION, text) is not None
 
 
+def is_no_time(text: str) -> bool:
+    """Tell whether a duration is zero."""
+    return re.search("[1-9]", text) is None
+
+
 def timing_words(annotation: str | dict[str, Json] | None) -> tuple[str, ...]:
     """Return the words of an annotation that give a deadline or a delay."""
     return tuple(word for word in TIMING if isinstance(annotation, dict) and word in annotation)
