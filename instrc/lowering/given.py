@@ -179,6 +179,11 @@ def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
     value = as_object(checked_json(given))
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
+    if "jsonrpc" in value:  # the answer to `tools/list`, as it was sent
+        if not isinstance(result := value.get("result"), dict):
+            message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
+            raise TypeError(message)
+        value = result
     for member in _LISTS:
         if isinstance(listed := value.get(member), list | dict):
             tools = [tool for each in (listed if isinstance(listed, list) else [listed]) for tool in tools_of(each)]

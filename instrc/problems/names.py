@@ -255,9 +255,9 @@ class RepeatedName(Problem):
 class ReservedName(Problem):
     """A name that has a fixed meaning is used for something else.
 
-    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess`
-    cannot be local names; `const` cannot name an argument or a member of what a block gives,
-    because `{ "const": … }` distinguishes constants from paths.
+    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess`, `LaunchProcess`,
+    `Plan`, `RunPlan_Activity`, `OneOf` and `Fail` cannot be local names; `const` cannot name an argument
+    or a member of what a block gives, because `{ "const": … }` distinguishes constants from paths.
 
     ```aug letter.aug
     const prompt = Topic();

@@ -110,6 +110,7 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "smolagents object": (Smol(), "smol", "As smolagents has it."),
     "artefact": (Artefact("w", "d", {"tool": CITY}), "w", "d"),
     "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
+    "response": ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "w", "inputSchema": CITY}]}}, "w", None),
 }
 
 
@@ -408,3 +409,10 @@ def test_a_member_of_a_tool_of_another_type_is_told(wrong: Any, told: str) -> No
     """The text `"no"` would be true."""
     with pytest.raises(TypeError, match=re.escape(told)):
         lower_all([Tool(**{"name": "find", "schema": CITY, **wrong})], "openai")
+
+
+@pytest.mark.parametrize("more", [{"error": {"code": -32601, "message": "no such method"}}, {"method": "tools/list"}])
+def test_a_message_of_json_rpc_without_a_result_is_refused(more: dict[str, Any]) -> None:
+    for lowering in (lower, lower_all):
+        with pytest.raises(TypeError, match="without a `result` has no tools"):
+            lowering({"jsonrpc": "2.0", "id": 1, **more}, "gemini")
