@@ -57,9 +57,9 @@ class BadDuration(Problem):
 class MisplacedDeadline(Problem):
     """A deadline or a delay is written where nothing is waited for.
 
-    It belongs to a step or a block.  The braces after the path of a condition contain a JSON Schema that the value must satisfy,
-    and so do those after an `input`; a context holds steps that have deadlines of their own, and what fills a slot is a part of
-    the step that has the slot.
+    It belongs to a step or a block.
+    The braces after the path of a condition, or after an `input`, contain a JSON Schema that the value must satisfy.
+    A context has no deadline: its steps have their own. What fills a slot has none either: it is a part of another step.
 
     ```aug letter.aug
     repeat { const draft = Draft(prompt); draft } until draft.good @ { within: "P2D" }

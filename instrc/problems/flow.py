@@ -93,7 +93,7 @@ class HiddenName(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Make it the value of a separate block, which has a key that can be read anywhere: `const earlier = do { rounds };`.
+    Give the outer value a name that inner blocks can read, through a block of its own: `const earlier = do { rounds };`.
     """
 
     name: ClassVar[str] = "hidden-name"
@@ -172,7 +172,7 @@ class UnreadResult(Problem):
 
     Give it a name and pass it on, and send only what was approved:
     `const draft = Draft(prompt); const answer = Confirm_User(draft); when answer.decision is "Approve" { Send_Activity(draft) }`.
-    With `Confirm_User(prompt)` in its place the person would not see what is sent after the decision, which is this problem, too.
+    `Confirm_User(prompt)` would have this problem too: the person would decide without seeing the draft that is sent.
     """
 
     name: ClassVar[str] = "unread-result"

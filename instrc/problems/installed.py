@@ -26,7 +26,9 @@ class MissingExtra(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"{self.feature} needs the package `{self.package}`, which is not installed"
+        packages = " and ".join(f"`{each}`" for each in self.package.split(", "))
+        needed = f"the packages {packages}, which are" if ", " in self.package else f"the package {packages}, which is"
+        return f"{self.feature} needs {needed} not installed"
 
     @property
     def hint(self) -> str | None:

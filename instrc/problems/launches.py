@@ -16,7 +16,7 @@ class UnreadableProcess(Problem):
     A process is a JSON Schema whose properties are its contexts: `llmContext1`, `serverContext1`, `userContext1` contain steps;
     `whenContext1`, `eachContext1`, `repeatContext1`, `elseContext1`, `tryContext1`, `doContext1` hold contexts
     and say how these run in an engine property of their own.
-    What such a property must say, or cannot say, is told at its place: a `repeat` without `until`, an `each` without `in`.
+    The message shows what such a property lacks, as `until` in a `repeat` or `in` in an `each`, or what it cannot have.
 
     ```json process.json
     { "properties": { "eachContext1": { "type": "array", "items": { "type": "object" } } } }

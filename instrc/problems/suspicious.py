@@ -109,7 +109,7 @@ class UnknownFormat(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarProperty(Problem):
-    """An annotation adds a property whose name is nearly that of one which is there.
+    """An annotation adds a property whose name is almost the name of an existing property.
 
     The new property stands beside the other one, which stays as it was.
 

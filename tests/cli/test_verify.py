@@ -53,6 +53,7 @@ def test_where_no_engine_of_a_target_is_installed_that_is_said(instrc: Instrc, m
     assert json.loads(done.out)["accepted"] is None
     assert done.code == 1
     assert "missing-extra" in done.err
+    assert "the packages `llguidance` and `xgrammar`, which are not installed" in done.err
 
 
 def test_an_imported_tool_is_called_as_its_server_calls_it(instrc: Instrc, folder: Path) -> None:
