@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact, Emit
 
 AnyPath: TypeAlias = str | os.PathLike[str]
-Program: TypeAlias = AnyPath | Source
+ProgramInput: TypeAlias = AnyPath | Source
 """A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
 
 TEXT_NAME = "program.aug"
@@ -33,7 +33,7 @@ _PATH_ENDINGS = (".aug", ".json")
 
 @takes_plain_values
 def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compiles Python
-    program: Program,
+    program: ProgramInput,
     *,
     emit: Emit | Literal["auto"] = "auto",
     vibes: Mapping[str, object] | None = None,
@@ -87,7 +87,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 
 @takes_plain_values
 def artefacts(
-    program: Program,
+    program: ProgramInput,
     *,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[AnyPath] = (),
@@ -136,7 +136,7 @@ def _refuse(naming: object, batch: object) -> None:
 
 @takes_plain_values
 def types(
-    program: Program,
+    program: ProgramInput,
     *,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[AnyPath] = (),
@@ -242,7 +242,7 @@ def _schema(value: object, option: str, report: Report) -> Json:
     return schema
 
 
-def _as_source_or_path(program: Program) -> str | Source:
+def _as_source_or_path(program: ProgramInput) -> str | Source:
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):

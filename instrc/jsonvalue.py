@@ -22,6 +22,8 @@ else:  # whoever asks for the types of a class elsewhere needs to know where the
     JsonObject = ForwardRef("dict[str, Json]", module=__name__)
     JsonLike = ForwardRef("Json | Sequence[JsonLike] | Mapping[str, object]", module=__name__)
 
+Location: TypeAlias = tuple[str | int, ...]
+"""Where a value stands in another: the keys and indexes that lead to it."""
 Payload: TypeAlias = Any  # to the types that each library has for it no type checker lets plain JSON
 """JSON for the library of a provider: a tool, a message.
 

@@ -31,12 +31,12 @@ from instrc.source import Source
 
 __all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
 TEXT_NAME = "program.aug"
-Program: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
+ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
 Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
 
 def run(
-    program: Program,
+    program: ProgramLike,
     input: Json = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
@@ -93,7 +93,7 @@ def run(
 
 @takes_plain_values_async
 async def run_async(
-    program: Program,
+    program: ProgramLike,
     input: Json = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
@@ -130,7 +130,7 @@ async def run_async(
 
 @takes_plain_values
 def rehearse(
-    program: Program,
+    program: ProgramLike,
     input: Json = None,  # noqa: A002  -- its name
     *,
     export: str | None = None,
@@ -212,7 +212,7 @@ def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
     return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
 
 
-def _program(program: Program) -> str | Source | dict[str, Json]:
+def _program(program: ProgramLike) -> str | Source | dict[str, Json]:
     if isinstance(program, Source | dict):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith((".aug", ".json"))):

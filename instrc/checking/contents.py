@@ -27,7 +27,7 @@ _LOOKS_ELSEWHERE = (b"aug:", b"\\u")
 """What a vibe that refers to others has in it, escaped or not."""
 
 
-class Content(NamedTuple):
+class FileContent(NamedTuple):
     """What is known of a file, and the state of it on the disk for which it holds."""
 
     state: tuple[int, int, int, int, int]
@@ -36,7 +36,7 @@ class Content(NamedTuple):
     """Whether it may refer to other files."""
 
 
-_decoder = msgspec.msgpack.Decoder(dict[str, Content])
+_decoder = msgspec.msgpack.Decoder(dict[str, FileContent])
 
 
 class Contents:
@@ -45,16 +45,16 @@ class Contents:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._remembered = _read(path)
-        self._seen: dict[str, Content] = {}
+        self._seen: dict[str, FileContent] = {}
         self._fresh = False
 
-    def of(self, real: str) -> Content:
+    def of(self, real: str) -> FileContent:
         """Return what a regular file holds; an `OSError` for any other."""
         if real not in self._seen:
             self._seen[real] = self._look(real)
         return self._seen[real]
 
-    def _look(self, real: str) -> Content:
+    def _look(self, real: str) -> FileContent:
         found = os.stat(real)  # noqa: PTH116  -- strings: this runs for each file
         state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         known = self._remembered.get(real)
@@ -62,7 +62,7 @@ class Contents:
             return known
         read_at = time_ns()
         data = read_regular(real, MOST_BYTES)
-        content = Content(state, digest_of(data), any(mark in data for mark in _LOOKS_ELSEWHERE))
+        content = FileContent(state, digest_of(data), any(mark in data for mark in _LOOKS_ELSEWHERE))
         if max(state[3:]) + SETTLED < read_at and is_unicode(real):
             self._remembered[real] = content
             self._fresh = True
@@ -81,7 +81,7 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _read(path: Path) -> dict[str, Content]:
+def _read(path: Path) -> dict[str, FileContent]:
     try:
         return _decoder.decode(read_regular(str(path), MOST_BYTES))
     except (OSError, ValueError):  # damaged, or there is none: nothing is known

@@ -9,8 +9,8 @@ import typer
 from instrc.cli.live import Watcher
 from instrc.cli.running import (
     EngineName,
-    Output,
     ProblemShape,
+    ResultOption,
     RunId,
     Store,
     deliver,
@@ -29,7 +29,7 @@ def command(
     run: RunId,
     step: Annotated[str, typer.Argument(metavar="STEP", help="The question: its id, a step, or the name of a step.")],
     data: Annotated[str, typer.Option("--data", "-d", metavar="JSON", help="The answer; @FILE or - to read it.")],
-    output: Output = None,
+    output: ResultOption = None,
     store: Store = None,
     engine_name: EngineName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,

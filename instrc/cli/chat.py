@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import Locked, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.outputs import try_to_write
-from instrc.cli.run import Model
+from instrc.cli.run import ModelOption
 from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 def command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
-    model: Model = None,
+    model: ModelOption = None,
     engine_name: EngineName = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
     session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
     store: Store = None,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.reviewing import review_files
 from instrc.cli.show import Format
 
@@ -19,7 +19,7 @@ def command(
         ),
     ] = None,
     shape: ProblemFormat = Format.TEXT,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     strict: Strict = False,

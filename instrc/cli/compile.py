@@ -10,7 +10,7 @@ import typer
 
 from instrc.cli.compiling import compile_files
 from instrc.cli.documents import Emit, kinds_to_strip
-from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format
 from instrc.workspace import OptionOverrides
 
@@ -57,7 +57,7 @@ def command(
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,
-    locked: Locked = False,
+    locked: LockedOption = False,
     strict: Strict = False,
     root: Roots = None,
     shared: Shared = None,

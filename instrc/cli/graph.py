@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import Locked, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
 from instrc.limits.programs import PAGE_STEPS
 from instrc.problems.problem import CompileError
@@ -40,7 +40,7 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
     sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,

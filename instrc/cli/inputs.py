@@ -64,7 +64,7 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
         return None
 
 
-class Schema:
+class SchemaInput:
     """A JSON Schema: `value`, and the reference it has as a vibe (`base`, else empty)."""
 
     def __init__(self, value: Json, base: str, place: Callable[[str], Span], registry: Registry) -> None:
@@ -78,12 +78,12 @@ class Schema:
         return self._place(pointer) if uri == self.base else self._registry.locate(uri, pointer)
 
 
-def read_schema(path: str, registry: Registry, report: Report) -> Schema | None:
+def read_schema(path: str, registry: Registry, report: Report) -> SchemaInput | None:
     """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`)."""
     if path.endswith(".vibe.json"):
         if not readable(path, report):
             return None
         vibe = registry.open(Path(path))
-        return Schema(vibe.schema, vibe.uri, vibe.span, registry)
+        return SchemaInput(vibe.schema, vibe.uri, vibe.span, registry)
     document = read_json(path, report)
-    return None if document is None else Schema(document.value, "", document.locate, registry)
+    return None if document is None else SchemaInput(document.value, "", document.locate, registry)

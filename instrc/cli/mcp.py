@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import Locked, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.running import (
     EngineName,
     ProblemShape,
@@ -38,7 +38,7 @@ def command(
     engine_name: EngineName = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
     store: Store = None,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,

@@ -17,7 +17,7 @@ Shared: TypeAlias = Annotated[
     typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, after those of the project. Repeatable."),
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
-Locked: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
+LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 
 

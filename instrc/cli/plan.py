@@ -34,7 +34,7 @@ ToolsFile = Annotated[
     typer.Option("--tools", metavar="TOOLS", help="The tools by name, as in a process; or a tool file of TaskBench."),
 ]
 BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool file of TaskBench.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
 
 
 class PlanShape(StrEnum):
@@ -90,7 +90,7 @@ def import_(
     repair: Annotated[
         bool, typer.Option("--repair", help="Repair known mistakes by their most likely meaning, and list them.")
     ] = False,
-    output: Output = None,
+    output: OutputOption = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Turn records of TaskBench into plans.
@@ -117,7 +117,7 @@ def import_(
 def export(
     plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or what `plan import` and `plan sample` print; or -.")],
     tools: BenchFile,
-    output: Output = None,
+    output: OutputOption = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Turn plans into records of TaskBench."""
@@ -146,7 +146,7 @@ def score(
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
     tools: BenchFile,
     view: Annotated[ScoreFormat, typer.Option("--as", help="How the scores are shown.")] = ScoreFormat.TABLE,
-    output: Output = None,
+    output: OutputOption = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Compare plans with correct plans.
@@ -179,7 +179,7 @@ def sample(
     seed: Annotated[int, typer.Option("--seed", help="The same number gives the same plans.")] = 0,
     form: Annotated[PlanShape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
     largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="The most tasks of a plan.")] = 8,
-    output: Output = None,
+    output: OutputOption = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Generate valid plans for the tools, one per line."""

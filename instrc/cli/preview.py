@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import Locked, ProblemFormat, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps
@@ -40,7 +40,7 @@ def command(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
     sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.options import Locked, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.running import (
     EngineName,
-    Output,
     ProblemShape,
+    ResultOption,
     Store,
     deliver,
     engine,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from instrc.runtime.engine import Launch
     from instrc.runtime.interpreter.commands import UserCommand
 
-Model = Annotated[
+ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
@@ -64,7 +64,7 @@ def command(
         str | None,
         typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
     ] = None,
-    model: Model = None,
+    model: ModelOption = None,
     engine_name: EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
@@ -78,9 +78,9 @@ def command(
     concurrency: Concurrency = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    output: Output = None,
+    output: ResultOption = None,
     store: Store = None,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,

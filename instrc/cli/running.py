@@ -35,7 +35,7 @@ EngineName: TypeAlias = Annotated[
     str | None,
     typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
 ]
-Output: TypeAlias = Annotated[
+ResultOption: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
 ]
 RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import Locked, Roots, Shared
+from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
@@ -34,7 +34,7 @@ def command(
     ] = None,
     chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file contains this text.")] = "",
     update: Annotated[bool, typer.Option("--update", help="Write the actual results into the cases.")] = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, one_stdin
 from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
 from instrc.files import name_of
 from instrc.problems.problem import CompileError
@@ -18,7 +18,7 @@ from instrc.workspace import OptionOverrides, Workspace
 def command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module there.")] = None,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.documents import Emit, exports
-from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.targeting import LoweredTool, one_by_one
 from instrc.cli.terminal import write
@@ -29,7 +29,7 @@ def command(
     target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
     flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
     strict: Strict = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol, TypeAlias
 
-from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
+from instrc.codecs.reading import Damaged, PythonTypes, codecs_of, wrong_member
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, is_deeper
 from instrc.limits.payloads import RESULT_LEVELS
@@ -25,7 +25,7 @@ Records: TypeAlias = dict[str, JsonObject]
 """The maps of tools, by the names under which they were sent."""
 
 _NO_SCHEMA = "it holds no schema to check answers by"
-_OF_A_RECORD: dict[str, Kinds] = {
+_OF_A_RECORD: dict[str, PythonTypes] = {
     "target": str,
     "codec": dict,
     "codecs": dict,

@@ -29,9 +29,9 @@ from instrc.ir.codec import (
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
 from instrc.schema.members import listing, mapping
 
-Kinds: TypeAlias = type | tuple[type, ...]
+PythonTypes: TypeAlias = type | tuple[type, ...]
 
-_MEMBERS: dict[str, dict[str, Kinds]] = {
+_MEMBERS: dict[str, dict[str, PythonTypes]] = {
     "object": {"keys": dict, "tag": dict, "more": dict, "by": list, "other": dict, "declared": list},
     "array": {"prefix": list, "items": dict},
     "pairs": {"item": dict, "by": list},
@@ -55,7 +55,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "ref": ("name",),
     "tuple": ("keys",),
 }
-_ENTRIES: dict[str, dict[str, Kinds]] = {
+_ENTRIES: dict[str, dict[str, PythonTypes]] = {
     "keys": {"key": str, "codec": dict, "null": str},
     "more": {"at": str, "codec": dict, "declared": list},
     "tag": {"key": str},
@@ -195,7 +195,7 @@ def _tag(tag: Json) -> Tag | None:
     return Tag(as_text(tag["key"]), tag.get("value")) if isinstance(tag, dict) else None
 
 
-def wrong_member(holder: JsonObject, members: dict[str, Kinds]) -> str | None:
+def wrong_member(holder: JsonObject, members: dict[str, PythonTypes]) -> str | None:
     """Return the first member that is of another type than it may be; what is null is as if it were not there."""
     return next(
         (name for name, kind in members.items() if holder.get(name) is not None and not isinstance(holder[name], kind)), None

@@ -31,7 +31,7 @@ from instrc.ir.codec import (
 )
 from instrc.jsonvalue import Json
 
-Inner = Callable[[Codec], Json]
+WriteInner = Callable[[Codec], Json]
 
 
 def to_json(codec: Codec) -> Json:
@@ -39,7 +39,7 @@ def to_json(codec: Codec) -> Json:
     return None if codec is None else one_to_json(codec, to_json)
 
 
-def one_to_json(codec: SomeCodec, inner: Inner) -> dict[str, Json]:
+def one_to_json(codec: SomeCodec, inner: WriteInner) -> dict[str, Json]:
     """Return a codec as plain JSON; `inner` writes those directly inside."""
     match codec:
         case ObjectCodec():
@@ -75,7 +75,7 @@ def one_to_json(codec: SomeCodec, inner: Inner) -> dict[str, Json]:
             assert_never(codec)
 
 
-def _object(codec: ObjectCodec, inner: Inner) -> dict[str, Json]:
+def _object(codec: ObjectCodec, inner: WriteInner) -> dict[str, Json]:
     written: dict[str, Json] = {"as": "object"}
     if codec.members or codec.declared is not None or codec.more is not None or codec.tag is not None:
         written["keys"] = {sent: _member(member, inner) for sent, member in codec.members.items()}
@@ -91,7 +91,7 @@ def _object(codec: ObjectCodec, inner: Inner) -> dict[str, Json]:
     return written | _tag(codec.tag)
 
 
-def _member(member: Member, inner: Inner) -> dict[str, Json]:
+def _member(member: Member, inner: WriteInner) -> dict[str, Json]:
     written: dict[str, Json] = {} if member.key is None else {"key": member.key}
     if member.absent:
         written["absent"] = member.absent
@@ -104,11 +104,11 @@ def _member(member: Member, inner: Inner) -> dict[str, Json]:
     return written if member.codec is None else {**written, "codec": inner(member.codec)}
 
 
-def _pattern_entries(entries: tuple[ByPattern, ...], inner: Inner) -> list[Json]:
+def _pattern_entries(entries: tuple[ByPattern, ...], inner: WriteInner) -> list[Json]:
     return [{"pattern": entry.pattern, "codec": inner(entry.codec)} for entry in entries]
 
 
-def _choice(choice: Choice, inner: Inner) -> dict[str, Json]:
+def _choice(choice: Choice, inner: WriteInner) -> dict[str, Json]:
     if choice.key is None:
         return {"null": True}
     return {"key": choice.key, "codec": inner(choice.codec), "when": choice.when}

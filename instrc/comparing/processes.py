@@ -23,7 +23,7 @@ from instrc.comparing.facts import (
     words,
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
-from instrc.comparing.schemas import Verdict, accepts, compare
+from instrc.comparing.schemas import Inclusion, accepts, compare
 from instrc.ir.flow import Block
 from instrc.ir.process import Process
 from instrc.ir.reads import Value
@@ -53,7 +53,7 @@ class CutChange:
 class Claim:
     """Whether something still holds, and why not or why nobody knows."""
 
-    verdict: Verdict
+    verdict: Inclusion
     why: str = ""
 
 

@@ -21,8 +21,8 @@ from instrc.schema.relations import implies
 from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
 
-Verdict: TypeAlias = Literal["yes", "no", "unknown"]
-What: TypeAlias = Literal[
+Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
+ChangeKind: TypeAlias = Literal[
     "added", "removed", "narrowed", "widened", "changed", "reordered", "required", "optional", "described", "renamed"
 ]
 _WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
@@ -33,7 +33,7 @@ class Change:
     """One difference, at the JSON Pointer of a property."""
 
     pointer: str
-    what: What
+    what: ChangeKind
     detail: str = ""
 
 
@@ -42,9 +42,9 @@ class Comparison:
     """All differences, and whether one schema accepts what the other does."""
 
     changes: tuple[Change, ...]
-    writers: Verdict
+    writers: Inclusion
     """Whether all that the old schema accepts is accepted by the new one."""
-    readers: Verdict
+    readers: Inclusion
     """Whether all that the new schema accepts is accepted by the old one."""
     refused: Json = None
     """With `no` for writers: an instance that was accepted."""
@@ -61,7 +61,7 @@ def compare(old: Json, new: Json) -> Comparison:
     return Comparison(changes, writers, readers, refused, surprising)
 
 
-def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
+def accepts(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
     if equal(_plain(wide), _plain(narrow)) or (comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
@@ -151,7 +151,7 @@ def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
     return found
 
 
-def _direction(old: Json, new: Json) -> What:
+def _direction(old: Json, new: Json) -> ChangeKind:
     """Say what became of a schema by itself, its properties aside."""
     narrower, wider = accepts(old, new)[0], accepts(new, old)[0]
     if narrower == "yes" and wider != "yes":

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from instrc.flattening.strip import strip
-from instrc.ir.picture import LANES, Box, Node, Picture
+from instrc.ir.picture import LANES, Box, Picture, PictureStep
 from instrc.jsonvalue import Json
 
 
@@ -26,7 +26,7 @@ def facts_of(pictures: Sequence[Picture]) -> Json:
                 of[f"e{index}-{box.id}"] = chunk
             for section in box.sections:
                 for node in section.items:
-                    if isinstance(node, Node):
+                    if isinstance(node, PictureStep):
                         of[f"e{index}-{node.id}"] = facts.step(node, chunk)
     return {"facts": facts.all, "of": of}
 
@@ -51,7 +51,7 @@ class _Facts:
             self._add(key, {"name": box.name, "lane": lane, "views": views})
         return self._numbers[key]
 
-    def step(self, node: Node, chunk: int | None) -> int:
+    def step(self, node: PictureStep, chunk: int | None) -> int:
         """Return the number of a step."""
         fact: Mapping[str, Json] = {
             "name": node.key,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from instrc.draw.gutters import GUTTER, TRACK, Tracks, gutter_of, tracks_of
 from instrc.draw.heights import INNER, Heights
 from instrc.draw.places import HEAD, LINE, MARGIN, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, PlacedTitle, Text
-from instrc.ir.picture import Box, Lane, Node, Picture, PictureRead
+from instrc.ir.picture import Box, Lane, Picture, PictureRead, PictureStep
 
 INSET = 12
 """How far a block lies inside the one around it."""
@@ -112,7 +112,7 @@ class _Placer:
                 y = self.areas[item.id].y + self.areas[item.id].height
         return PlacedBox(box, area, reads, tuple(titles), tuple(inside))
 
-    def node(self, node: Node) -> PlacedNode:
+    def node(self, node: PictureStep) -> PlacedNode:
         tall = self.heights.areas[node.id]
         area = Area(self.edges[node.lane] + PAD, tall.y, WIDTH - 2 * PAD, tall.height)
         self.areas[node.id] = area

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from instrc.ir.chunk_json import write_chunk, write_step
 from instrc.ir.flow import Body, Condition, Context, Do, Each, Else, Repeat, Try, When
-from instrc.ir.picture import Box, Node, Picture, PictureRead, Section
+from instrc.ir.picture import Box, Picture, PictureRead, PictureStep, Section
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
 from instrc.ir.steps import Chunk, Step
@@ -121,7 +121,7 @@ class _Painter:
         self.names = before
         return boxes
 
-    def node(self, step: Step, chunk: Chunk) -> Node:
+    def node(self, step: Step, chunk: Chunk) -> PictureStep:
         reads = tuple(self.lines(step.references))
         self.count += 1
         made = f"s{self.count}"
@@ -134,7 +134,7 @@ class _Painter:
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
-        return Node(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
+        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
 
     def lines(self, reads: Iterable[Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):

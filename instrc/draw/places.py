@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.ir.picture import Box, Lane, Node, Picture, PictureRead
+from instrc.ir.picture import Box, Lane, Picture, PictureRead, PictureStep
 
 WIDTH = 300
 """Of a lane, in pixels."""
@@ -39,7 +39,7 @@ class Text:
 class PlacedNode:
     """A step."""
 
-    node: Node
+    node: PictureStep
     area: Area
     reads: tuple[Text, ...]
 

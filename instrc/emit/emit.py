@@ -6,7 +6,7 @@ from instrc.emit.blocks import definition_name
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.process import make_process
-from instrc.emit.render import Part, Renderer
+from instrc.emit.render import Purpose, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.fusion import Argument, Unit
@@ -23,7 +23,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     bare = plan.bare and batch <= 1
     documents: dict[Emit, JsonObject] = {}
 
-    def renderer(part: Part) -> Renderer:
+    def renderer(part: Purpose) -> Renderer:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         taken = frozenset(names) if part == "process" else frozenset()

@@ -30,9 +30,9 @@ LEFT_NULL = "Leave it null: it is given later by somebody else."
 """What the flat form says of what the model does not give."""
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
 """Keywords that the compiler writes itself."""
-Field: TypeAlias = tuple[str, Json, bool]
+_Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-Part: TypeAlias = Literal["tool", "process", "flat", "result"]
+Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
 """What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
@@ -40,7 +40,7 @@ class Renderer:
     """The schemas of one plan for one part."""
 
     def __init__(
-        self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: DocumentDefinitions, whole: bool = False
+        self, plan: Plan, part: Purpose, *, batch: int, hint: str | None, definitions: DocumentDefinitions, whole: bool = False
     ) -> None:
         self.plan = plan
         self.graph: Graph = plan.flat.graph
@@ -87,7 +87,7 @@ class Renderer:
         return found
 
     def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
-        waiting: list[Unit | list[Field]] = list(reversed(list(units)))
+        waiting: list[Unit | list[_Field]] = list(reversed(list(units)))
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, int):
@@ -104,7 +104,7 @@ class Renderer:
             else:
                 self._add_all(made, unit, items)
 
-    def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[Field], list[Field]]:
+    def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
         """Return the properties of a mixin before and after its slot, and keep what else it says."""
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
@@ -131,7 +131,7 @@ class Renderer:
             made.extra.append(rest)
         return listed[:cut], listed[cut + 1 :]
 
-    def _add_all(self, made: Container, listed: list[Field], items: tuple[int | None, ...]) -> None:
+    def _add_all(self, made: Container, listed: list[_Field], items: tuple[int | None, ...]) -> None:
         for name, schema, required in listed:
             made.add(name, schema, items, required=required)
 

@@ -15,12 +15,12 @@ from instrc.jsonvalue import Json
 from instrc.limits.schemas import CHAINED_CONDITIONS
 from instrc.schema.relations import disjoint
 
-Condition: TypeAlias = dict[str, Json]
+IfThenElse: TypeAlias = dict[str, Json]
 """The keywords `if`, `then` and `else` of a schema."""
 _WORDS = frozenset({"if", "then", "else"})
 
 
-def chained(around: dict[str, Json], conditions: list[Condition]) -> Condition | None:
+def chained(around: dict[str, Json], conditions: list[IfThenElse]) -> IfThenElse | None:
     """Return one condition that decides what several decide in a schema that also says `around`; `None` if it is not certain.
 
     Where one of them holds, no other does, so nothing that the others decide is lost.
@@ -44,7 +44,7 @@ def _asks(schema: Json) -> bool:
     return isinstance(schema, dict) and "if" in schema
 
 
-def _links(condition: Condition) -> Iterator[Condition]:
+def _links(condition: IfThenElse) -> Iterator[IfThenElse]:
     """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
     while True:
         following = condition.get("else")

@@ -8,10 +8,9 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.schema.resources import DynamicScope
+from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.vocabulary import IDENTIFIERS
 
-Term: TypeAlias = tuple[Json, DynamicScope]
 Key: TypeAlias = tuple[object, ...]
 
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}

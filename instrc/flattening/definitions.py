@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from instrc.flattening.conjunction import Frame, Term
+from instrc.flattening.conjunction import Frame
 from instrc.jsonvalue import Json, as_object, equal
+from instrc.schema.resources import Term
 from instrc.schema.walk import objects_below, rebuild, walk
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"

@@ -7,14 +7,14 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, WrittenKeywords
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, WrittenKeywords
 from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.located import kind_of
-from instrc.schema.resources import DynamicScope
+from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.store import SchemaStore
 
 

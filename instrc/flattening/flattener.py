@@ -24,7 +24,6 @@ from instrc.flattening.conjunction import (
     Key,
     Merging,
     PendingPart,
-    Term,
 )
 from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
@@ -37,7 +36,7 @@ from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
-from instrc.schema.resources import DynamicScope
+from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
 

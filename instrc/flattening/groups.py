@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from instrc.flattening import unevaluated
-from instrc.flattening.conjunction import Remainder, Term
+from instrc.flattening.conjunction import Remainder
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.merge_state import MergeState
@@ -17,6 +17,7 @@ from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.limits.schemas import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
 from instrc.schema import arrays, objects
 from instrc.schema.members import mapping
+from instrc.schema.resources import Term
 from instrc.schema.walk import TRIVIAL
 
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")

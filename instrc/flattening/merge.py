@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, PendingPart, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Finalization, Merging, PendingPart
 from instrc.flattening.expand import expand
 from instrc.flattening.merge_keywords import merge_keywords
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonArray
+from instrc.schema.resources import Term
 
 
 def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:

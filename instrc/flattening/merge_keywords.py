@@ -7,7 +7,7 @@ What has no exact law goes into further branches, which end up in a residual `al
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import NO_REMAINDER, Remainder, Term
+from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.reconciling import reconcile
 from instrc.flattening.set_apart import alternatives, conditions, contains, set_apart
@@ -23,6 +23,7 @@ from instrc.schema.laws import (
     types_of,
     unique,
 )
+from instrc.schema.resources import Term
 from instrc.schema.vocabulary import JOINS, LAWS
 
 _PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})

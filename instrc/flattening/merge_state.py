@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, PendingPart, Term
+from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, PendingPart
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import JsonArray, JsonObject
+from instrc.schema.resources import Term
 from instrc.schema.vocabulary import MANY, NAMED
 
 

@@ -12,14 +12,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from instrc.flattening.conjunction import Collecting, DerivedSchema, GoOn, PendingPart, Term
+from instrc.flattening.conjunction import Collecting, DerivedSchema, GoOn, PendingPart
 from instrc.flattening.run import Flattening
 from instrc.flattening.splicing import SLOT, Intersect, splice_parts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_text
-from instrc.schema.resources import DynamicScope
+from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.uris import is_mixin
 
-Bodies: TypeAlias = Callable[[Json], Json]
+DefinitionOf: TypeAlias = Callable[[Json], Json]
 """From a reference to a definition to what it means; any other schema stays as it is."""
 
 _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
@@ -95,7 +95,7 @@ def _divide(node: JsonObject) -> _Parts:
 
 
 def application(
-    run: Flattening, node: JsonObject, scope: DynamicScope, bodies: Bodies, intersect: Intersect
+    run: Flattening, node: JsonObject, scope: DynamicScope, bodies: DefinitionOf, intersect: Intersect
 ) -> tuple[Collecting, GoOn]:
     """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
     parts = _divide(node)
@@ -108,7 +108,9 @@ def application(
     return frame, GoOn([], parts.derived)
 
 
-def _apply(run: Flattening, parts: _Parts, node: Json, bodies: Bodies, intersect: Intersect, done: Collecting) -> Json | GoOn:
+def _apply(
+    run: Flattening, parts: _Parts, node: Json, bodies: DefinitionOf, intersect: Intersect, done: Collecting
+) -> Json | GoOn:
     """Splice what has been done together, and merge it with what is left."""
     rest, *mixins = [bodies(result) for result in done.results]
     if rest is False:

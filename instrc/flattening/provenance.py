@@ -10,7 +10,7 @@ from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas
 
-Recorded: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
+RecordedSources: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
 """By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
 
 
@@ -52,7 +52,7 @@ _FORMERLY = {
 """What a keyword may have been written as."""
 
 
-def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) -> dict[str, tuple[KeywordOrigin, ...]]:
+def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSources) -> dict[str, tuple[KeywordOrigin, ...]]:
     """Return where each keyword of a result comes from; `root` is the schema that was flattened.
 
     Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
@@ -81,7 +81,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
 
 
 def _written_origins(
-    conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: Recorded
+    conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: RecordedSources
 ) -> tuple[KeywordOrigin, ...]:
     """Return where the keywords of conjuncts were written, looking through results that were folded again."""
     found: dict[KeywordOrigin, None] = {}

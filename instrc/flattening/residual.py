@@ -24,7 +24,7 @@ from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import LAWS, NAMED, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
-Group: TypeAlias = JsonObject
+KeywordGroup: TypeAlias = JsonObject
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
@@ -34,7 +34,9 @@ _CHOICES = frozenset({"anyOf", "oneOf"})
 class ResidualAllOf:
     """The groups of one kind in a schema that is about to be finished."""
 
-    def __init__(self, out: Group, keyword: str, others: list[Group], *, unseen_properties: bool, unseen_items: bool) -> None:
+    def __init__(
+        self, out: KeywordGroup, keyword: str, others: list[KeywordGroup], *, unseen_properties: bool, unseen_items: bool
+    ) -> None:
         self.out = out
         self.keyword = keyword
         self.words = _WORDS.get(keyword) or tuple(others[0])
@@ -47,7 +49,7 @@ class ResidualAllOf:
         """Whether nobody looks at what is marked as evaluated."""
         self.further: list[Json] = []
         """Schemas that have turned out to hold always."""
-        self.made: list[Group] = []
+        self.made: list[KeywordGroup] = []
         """Schemas that have to be folded."""
         self.impossible = False
         self.key_of = EqualityKeys()
@@ -76,7 +78,7 @@ class ResidualAllOf:
         idle = lone and self._unseen([self.main]) and implies(self.around, self.main)
         self.groups = kept if kept and idle else [self.main, *kept]
 
-    def write(self, rest: list[Group]) -> None:
+    def write(self, rest: list[KeywordGroup]) -> None:
         """Put the first group into the schema, and spread the others over branches."""
         first = self.groups[0] if self.groups else {}
         if first is not self.main:
@@ -88,7 +90,7 @@ class ResidualAllOf:
                 rest.append({})
             rest[level].update(group)
 
-    def _instead(self, word: str, value: Json, group: Group) -> list[tuple[str, Json]]:
+    def _instead(self, word: str, value: Json, group: KeywordGroup) -> list[tuple[str, Json]]:
         """Return what stands in the schema for one of its keywords if its group is another one."""
         if word not in self.main:
             return [(word, value)]
@@ -98,9 +100,9 @@ class ResidualAllOf:
         """Tell whether some schemas may go as far as marks are concerned."""
         return self.unseen_marks or all(map(marks_nothing, schemas))
 
-    def absorb(self, says: Callable[[Group, Group], bool]) -> None:
+    def absorb(self, says: Callable[[KeywordGroup, KeywordGroup], bool]) -> None:
         """Leave out groups that another one says too."""
-        kept: list[Group] = []
+        kept: list[KeywordGroup] = []
         for group in self.groups:
             if not any(says(other, group) for other in kept):
                 kept = [*(other for other in kept if not says(group, other)), group]
@@ -110,7 +112,7 @@ class ResidualAllOf:
         """Leave out what cannot be chosen, and choices that are made or leave everything open."""
         if not self._comparable("anyOf"):
             return
-        kept: list[Group] = []
+        kept: list[KeywordGroup] = []
         for group in self.groups:
             branches = [branch for branch in listing(group["anyOf"]) if not disjoint(self.around, branch)]
             if not branches:
@@ -123,7 +125,7 @@ class ResidualAllOf:
         self.absorb(self._narrower)
         self._move("oneOf")
 
-    def _narrower(self, one: Group, other: Group) -> bool:
+    def _narrower(self, one: KeywordGroup, other: KeywordGroup) -> bool:
         """Tell whether each choice of one group is one of another, which may go."""
         wide = listing(other["anyOf"])
         return self._unseen(wide) and all(any(implies(b, c) for c in wide) for b in listing(one["anyOf"]))
@@ -132,7 +134,7 @@ class ResidualAllOf:
         """Leave out what cannot be chosen, and choices that are made; find that there is too much to choose."""
         if not self._comparable("oneOf"):
             return
-        kept: dict[object, Group] = {}
+        kept: dict[object, KeywordGroup] = {}
         for group in self.groups:
             branches = [branch for branch in listing(group["oneOf"]) if not disjoint(self.around, branch)]
             chosen = [branch for branch in branches if implies(self.around, branch)]
@@ -144,7 +146,7 @@ class ResidualAllOf:
                 others = [branch for branch in branches if branch is not chosen[0]]
                 self.further.append({"not": others[0] if len(others) == 1 else {"anyOf": others}})
             else:
-                found: Group = group if len(branches) == len(listing(group["oneOf"])) else {"oneOf": branches}
+                found: KeywordGroup = group if len(branches) == len(listing(group["oneOf"])) else {"oneOf": branches}
                 kept.setdefault(frozenset(Counter(map(self.key_of, branches)).items()), found)
         self.groups = list(kept.values())
         self._move("anyOf")
@@ -166,7 +168,7 @@ class ResidualAllOf:
 
     def conditions(self) -> None:
         """Leave out conditions that decide nothing or are decided, and ask each question once."""
-        kept: dict[object, Group] = {}
+        kept: dict[object, KeywordGroup] = {}
         for group in map(_deciding, self.groups):
             condition = group["if"]
             unseen = self._unseen([condition])
@@ -184,13 +186,13 @@ class ResidualAllOf:
             if isinstance(following, dict) and "allOf" in following:
                 self.made.append(following)
 
-    def _intersect_conditions(self, one: Group, other: Group) -> Group:
+    def _intersect_conditions(self, one: KeywordGroup, other: KeywordGroup) -> KeywordGroup:
         """Return a condition with what two of the same `if` decide."""
         intersection = {"if": one["if"]}
         for word in ("then", "else"):
             decided = [group[word] for group in (one, other) if word in group]
             if len(decided) > 1:
-                made: Group = {"allOf": decided}
+                made: KeywordGroup = {"allOf": decided}
                 intersection[word] = made
                 self.made.append(made)
             elif decided:
@@ -201,7 +203,7 @@ class ResidualAllOf:
         """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
         if not all(_is_count(group.get("minContains", 1)) and _is_count(group.get("maxContains", 0)) for group in self.groups):
             return
-        kept: dict[object, Group] = {}
+        kept: dict[object, KeywordGroup] = {}
         for group in self.groups:
             key = self.key_of(group["contains"])
             if group["contains"] in TRIVIAL and self.unseen_items and self._by_length(group):
@@ -220,15 +222,19 @@ class ResidualAllOf:
         """Say at once that a list contains none of several things."""
         nothing = [group for group in self.groups if group.get("maxContains") == 0]
         if len(nothing) > 1:
-            one: Group = {"contains": {"anyOf": [group["contains"] for group in nothing]}, "minContains": 0, "maxContains": 0}
+            one: KeywordGroup = {
+                "contains": {"anyOf": [group["contains"] for group in nothing]},
+                "minContains": 0,
+                "maxContains": 0,
+            }
             self.groups = [one if group is nothing[0] else group for group in self.groups if group not in nothing[1:]]
 
-    def _by_length(self, group: Group) -> bool:
+    def _by_length(self, group: KeywordGroup) -> bool:
         """Say by the length of a list how many items of any kind it contains, if that can be said."""
-        sizes: Group = {"minItems": group.get("minContains", 1)}
+        sizes: KeywordGroup = {"minItems": group.get("minContains", 1)}
         if "maxContains" in group:
             sizes["maxItems"] = group["maxContains"]
-        intersection: Group = {}
+        intersection: KeywordGroup = {}
         for word, size in sizes.items():
             joined = LAWS[word](self.out[word], size) if word in self.out else size
             if isinstance(joined, Verdict):
@@ -246,7 +252,7 @@ _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
 }
 
 
-def _deciding(group: Group) -> Group:
+def _deciding(group: KeywordGroup) -> KeywordGroup:
     """Return a condition without a `then` or an `else` that says nothing, as `{"properties": {}}` does."""
     idle = [word for word in ("then", "else") if word in group and _is_idle(group[word])]
     return {word: value for word, value in group.items() if word not in idle} if idle else group
@@ -260,22 +266,22 @@ def _is_count(value: Json) -> bool:
     return value.__class__ is int and value >= 0
 
 
-def _least(group: Group) -> float:
+def _least(group: KeywordGroup) -> float:
     """Return how many items a group asks for at least."""
     return as_integer(group.get("minContains", 1))
 
 
-def _most(group: Group) -> float:
+def _most(group: KeywordGroup) -> float:
     """Return how many items a group allows at most."""
     return as_integer(group["maxContains"]) if "maxContains" in group else inf
 
 
-def _contains_more(one: Group, other: Group) -> bool:
+def _contains_more(one: KeywordGroup, other: KeywordGroup) -> bool:
     """Tell whether a group asks for all that another asks for."""
     return _least(one) >= _least(other) and _most(other) == inf and implies(one["contains"], other["contains"])
 
 
-def _stricter(one: Group, other: Group) -> Group:
+def _stricter(one: KeywordGroup, other: KeywordGroup) -> KeywordGroup:
     """Return a group with the bounds of two that contain the same."""
     intersection = dict(one)
     if "minContains" in one or "minContains" in other:

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_array, as_object
+from instrc.jsonvalue import Json, JsonObject, Location, as_array, as_object
 from instrc.limits.schemas import SHARED_PART
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
-from instrc.schema.walk import Path, objects_below, schemas_under, subschemas, with_parts
+from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts
 
-Key: TypeAlias = tuple[object, ...]
+PartKey: TypeAlias = tuple[object, ...]
 
 
 def sizes(schema: JsonObject) -> dict[int, int]:
@@ -87,13 +87,13 @@ def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[s
 def _names(tops: dict[str, Json]) -> dict[int, str]:
     """Return names, by `id`, for the parts that stand in several places, in the order in which they first stand."""
     counts: Counter[int] = Counter()
-    first: dict[int, tuple[Json, Path]] = {}
+    first: dict[int, tuple[Json, Location]] = {}
     size: dict[int, int] = {}
     for top in tops.values():
         if top.__class__ is not dict:
             continue
         size |= sizes(top)
-        stack: list[tuple[Path, Json]] = list(subschemas(top))[::-1]
+        stack: list[tuple[Location, Json]] = list(subschemas(top))[::-1]
         while stack:
             path, node = stack.pop()
             if node.__class__ is not dict:
@@ -112,7 +112,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
     return names
 
 
-def _word(node: dict[str, Json], path: Path) -> str:
+def _word(node: dict[str, Json], path: Location) -> str:
     """Return a readable name for a part: its title, else the name it stands under."""
     title = node.get("title")
     place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand beside the part
@@ -142,7 +142,7 @@ def _below_first(roots: list[Json]) -> Iterator[dict[str, Json]]:
 def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
     """Return a schema in which equal parts, their order included, are one object."""
     done: dict[int, Json] = {}
-    pool: dict[Key, Json] = {}
+    pool: dict[PartKey, Json] = {}
     for node in _below_first([{"allOf": [schema]}]):
         new = as_object(with_parts(node, done))
         if new is not node:
@@ -159,13 +159,13 @@ def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None
     """
     nodes = list(_below_first([{"allOf": [schema]}]))
     size = sizes(schema)
-    alike: dict[Key, list[JsonObject]] = {}
+    alike: dict[PartKey, list[JsonObject]] = {}
     for node in nodes:
         if node is not schema and size.get(id(node), 1) >= SHARED_PART:
             alike.setdefault(_key(_without(node, ANNOTATIONS)), []).append(node)
     own = {id(node): words for copies in alike.values() if (words := _different_words(copies)) for node in copies}
     done: dict[int, Json] = {}
-    pool: dict[Key, JsonObject] = {}
+    pool: dict[PartKey, JsonObject] = {}
     annotated: list[JsonObject] = []
     for node in nodes:
         new = as_object(with_parts(node, done))
@@ -199,7 +199,7 @@ def _beside_reference(node: JsonObject) -> JsonObject:
     return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
 
 
-def _key(node: JsonObject) -> Key:
+def _key(node: JsonObject) -> PartKey:
     """Return a key that equal schemas have, once their parts are united."""
     return tuple(
         [(keyword, tuple(value) if value.__class__ is dict else (), _parts(keyword, value)) for keyword, value in node.items()]

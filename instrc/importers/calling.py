@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from instrc.importers.components import Components
 from instrc.importers.given import Given
-from instrc.jsonvalue import Json, JsonObject
-from instrc.schema.walk import Path
+from instrc.jsonvalue import Json, JsonObject, Location
 
-Level = tuple[JsonObject, Path]
+Level = tuple[JsonObject, Location]
 """An object that may hold `servers` or `security`, and its place."""
 
 
@@ -51,7 +50,7 @@ def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
 def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonObject:
     """Return the schemes that requirements name."""
     components = document.get("components")
-    place: Path = ("securityDefinitions",) if "swagger" in document else ("components", "securitySchemes")
+    place: Location = ("securityDefinitions",) if "swagger" in document else ("components", "securitySchemes")
     holder = document if "swagger" in document else components if isinstance(components, dict) else {}
     defined = holder.get(str(place[-1]))
     known = defined if isinstance(defined, dict) else {}

@@ -9,13 +9,13 @@ from instrc.importers.directions import READ, Marks
 from instrc.importers.given import File, Given
 from instrc.importers.normalizing import DISCRIMINATOR, sound
 from instrc.importers.references import localize_references
-from instrc.jsonvalue import Json, at, tokens
+from instrc.jsonvalue import Json, Location, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.discriminators import spell_out
 from instrc.schema.normalize import Rules
-from instrc.schema.walk import Path, is_schema
+from instrc.schema.walk import is_schema
 
 _ELSEWHERE = "nothing is fetched from elsewhere"
 _OUTSIDE = "it lies outside of the folder of the source"
@@ -29,11 +29,11 @@ class Components:
         self.given = given
         self._leave = leave
         self.definitions: dict[str, Json] = {}
-        self._names: dict[Path, str] = {}
-        self._waiting: list[tuple[str, Json, Path]] = []
+        self._names: dict[Location, str] = {}
+        self._waiting: list[tuple[str, Json, Location]] = []
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
-    def follow(self, value: Json, path: Path) -> tuple[Json, Path]:
+    def follow(self, value: Json, path: Location) -> tuple[Json, Location]:
         """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere."""
         for _ in range(COMPONENT_HOPS):
             reference = value.get("$ref") if value.__class__ is dict else None
@@ -46,7 +46,7 @@ class Components:
         self.given.left_out(path, "$ref", "it leads in a circle")
         return None, path
 
-    def schema(self, raw: Json, path: Path) -> Json:
+    def schema(self, raw: Json, path: Location) -> Json:
         """Return a normalized schema; what it refers to becomes a definition."""
         schema = sound(raw, path, self.given, self._rules)
         while self._waiting:
@@ -54,12 +54,12 @@ class Components:
             self.definitions[name] = sound(definition, place, self.given, self._rules)
         return schema
 
-    def spelt_out(self, schema: Json, path: Path) -> Json:
+    def spelt_out(self, schema: Json, path: Location) -> Json:
         """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
         places = {name: place for place, name in self._names.items()}
         written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
 
-        def spelt(part: Json, start: Path) -> Json:
+        def spelt(part: Json, start: Location) -> Json:
             return spell_out(
                 part,
                 self.definitions,
@@ -82,7 +82,7 @@ class Components:
         self.definitions = {name: marks.without(each) for name, each in self.definitions.items()}
         return {name: marks.without(each) for name, each in schemas.items()}
 
-    def whole(self, raw: Json, path: Path) -> Json:
+    def whole(self, raw: Json, path: Location) -> Json:
         """Return a normalized schema with its definitions."""
         schema = self.directed({"": self.spelt_out(self.schema(raw, path), path)})[""]
         if schema.__class__ is dict and self.definitions:
@@ -90,7 +90,7 @@ class Components:
         localize_references(schema, path, self.given)
         return schema
 
-    def _refer(self, reference: str, path: Path) -> str | None:
+    def _refer(self, reference: str, path: Location) -> str | None:
         target, place = self._find(reference, path)
         if target is None:
             return None
@@ -103,7 +103,7 @@ class Components:
             self._waiting.append((name, target, place))
         return f"#/$defs/{name}"
 
-    def _find(self, reference: str, path: Path) -> tuple[Json, Path]:
+    def _find(self, reference: str, path: Location) -> tuple[Json, Location]:
         """Return the part that a reference leads to, as seen from the file it stands in, and its path.
 
         `None` if there is none, which is noted.

@@ -16,7 +16,7 @@ from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.limits.incoming import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
@@ -26,7 +26,6 @@ from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
 from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
-from instrc.schema.walk import Path
 
 _LISTS = (
     "tools",
@@ -72,7 +71,7 @@ class ListFormat:
 
 def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
     """Yield the tools in what was given, in order; what is none is noted."""
-    stack: list[tuple[Json, Path, int]] = [(given.value, (), 0)]
+    stack: list[tuple[Json, Location, int]] = [(given.value, (), 0)]
     while stack:
         value, path, level = stack.pop()
         if level > FUNCTION_LEVELS:
@@ -131,7 +130,7 @@ def _not_one(value: dict[str, Json]) -> str:
     return "it has neither a name nor a schema" if value else "it is empty"
 
 
-def _function(value: dict[str, Json], path: Path, given: Given, kind: ListFormat) -> ImportedTool:
+def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:
     read: set[str] = set()
 
     def first(keys: tuple[str, ...]) -> str | None:
@@ -184,7 +183,7 @@ def _has_properties(schema: Json) -> bool:
     return schema.__class__ is dict and (schema.get("type") == "object" or schema.get("properties").__class__ is dict)
 
 
-def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
+def arguments(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return the normalized schema of a function's arguments; none at all are an object without properties."""
     if raw is None or raw in ({}, [], ""):
         return {"type": "object", "properties": {}}
@@ -199,7 +198,7 @@ def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
     return normalize_schema(raw, path, given, rules)
 
 
-def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
+def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a schema in 2020-12, sound, and with references that lead somewhere."""
     if raw.__class__ is dict and raw.get("$schema").__class__ is str:
         dialect = dialect_of_uri(raw["$schema"])
@@ -222,7 +221,7 @@ def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
     return schema
 
 
-def text_of(value: Json, path: Path, given: Given) -> str | None:
+def text_of(value: Json, path: Location, given: Given) -> str | None:
     """Return a description as a text."""
     if value is None or isinstance(value, str):
         return value or None
@@ -232,7 +231,7 @@ def text_of(value: Json, path: Path, given: Given) -> str | None:
     return None
 
 
-def _two_lists(value: dict[str, Json], path: Path, given: Given) -> Json:
+def _two_lists(value: dict[str, Json], path: Location, given: Given) -> Json:
     """Return one schema for parameters in two lists, required and optional ones."""
     lists = [(key, value.get(key)) for key in ("required_parameters", "optional_parameters")]
     properties: JsonObject = {}

@@ -9,14 +9,13 @@ from typing import NoReturn, Protocol, TypeGuard
 from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonArray, JsonObject, is_deeper, pointer, put
+from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
 from instrc.problems.size import TooLarge
 from instrc.schema.notes import value_in_words
-from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
 
@@ -47,7 +46,7 @@ class Given:
         self._lines = lines
         self._texts: dict[int, JsonPlaces] = {}
 
-    def locate(self, path: Path) -> Span | None:
+    def locate(self, path: Location) -> Span | None:
         """Return the place of a part, or of the innermost part on the way that exists."""
         if path and path[0].__class__ is File and self.neighbours is not None:
             return self.neighbours.given(str(path[0])).locate(path[1:])
@@ -59,15 +58,15 @@ class Given:
             return self._source.whole()
         return self._place(path[0], *self._lines[path[0]], path[1:])
 
-    def left_out(self, path: Path, what: object, reason: str) -> None:
+    def left_out(self, path: Location, what: object, reason: str) -> None:
         """Note that a part has no place in a vibe."""
         self.problems.append(LeftOut(at=self.locate(path), what=value_in_words(what), reason=reason))
 
-    def read_as(self, path: Path, what: object, meaning: str) -> None:
+    def read_as(self, path: Location, what: object, meaning: str) -> None:
         """Note that a part is read as something else than what is written."""
         self.problems.append(ReadOtherwise(at=self.locate(path), what=value_in_words(what), meaning=meaning))
 
-    def _place(self, key: int, offset: int, text: str, path: Path) -> Span:
+    def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
         if key not in self._texts:
             self._texts[key] = JsonPlaces(text)
         member = self._texts[key].place(pointer(path))

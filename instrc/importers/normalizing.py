@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from instrc.importers.given import Given
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound
-from instrc.schema.walk import Path
 
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"
 _UNWANTED: dict[str, str] = {
@@ -22,14 +21,14 @@ _UNWANTED: dict[str, str] = {
 DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
-def normalized(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
+def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
     found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
     tell(found.notes, given, plain_words=rules.plain_words)
     return found.schema
 
 
-def sound(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
+def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
     found = made_sound(normalized(schema, path, given, rules), path)
     tell(found.notes, given)

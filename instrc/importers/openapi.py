@@ -9,10 +9,9 @@ from instrc.importers.given import Given
 from instrc.importers.operation import Operation
 from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.importing import NotATool
 from instrc.schema.notes import value_in_words
-from instrc.schema.walk import Path
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
@@ -29,7 +28,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     if document.get("webhooks"):
         given.left_out(("webhooks",), "webhooks", "they are calls that come in")
     for route, item in as_object(document.get("paths", {})).items():
-        path: Path = ("paths", route)
+        path: Location = ("paths", route)
         if route.startswith("x-"):
             continue
         if item.__class__ is dict and "$ref" in item:

@@ -17,10 +17,9 @@ from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
 from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text
 from instrc.schema.members import listing, mapping
 from instrc.schema.notes import value_in_words
-from instrc.schema.walk import Path
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
 _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
@@ -36,13 +35,13 @@ _PLAIN = frozenset(
 class Operation:
     """The making of one tool."""
 
-    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Path) -> None:
+    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Location) -> None:
         self.given = given
         self.item = item
         self.item_at = path
         self.label: str = f"{method.upper()} {route}"
         self.operation: JsonObject = as_object(item[method])
-        self.at: Path = (*path, method)
+        self.at: Location = (*path, method)
         self.components: Components = Components(given)
         self.properties: dict[str, Json] = {}
         self.required: list[str] = []
@@ -79,9 +78,9 @@ class Operation:
             extras=self.extras,
         )
 
-    def _parameters(self) -> Iterator[tuple[dict[str, Json], Path]]:
+    def _parameters(self) -> Iterator[tuple[dict[str, Json], Location]]:
         """Yield the parameters of the path, those that the operation says anew left aside, then its own."""
-        found: dict[tuple[str, str], tuple[dict[str, Json], Path]] = {}
+        found: dict[tuple[str, str], tuple[dict[str, Json], Location]] = {}
         for holder, path in ((self.item, self.item_at), (self.operation, self.at)):
             listed = holder.get("parameters")
             if listed is None:
@@ -100,7 +99,7 @@ class Operation:
                     found[str(parameter.get("in")), name] = (parameter, place)
         yield from found.values()
 
-    def parameter(self, parameter: dict[str, Json], path: Path) -> None:
+    def parameter(self, parameter: dict[str, Json], path: Location) -> None:
         """Take one parameter in."""
         where = self.place_of(parameter, path)
         if where is None:
@@ -128,7 +127,7 @@ class Operation:
             said["x-content-type"] = next(iter(content))
         return said
 
-    def samples(self, holder: dict[str, Json], path: Path) -> list[Json]:
+    def samples(self, holder: dict[str, Json], path: Location) -> list[Json]:
         """Return the examples of a parameter or a body."""
         named = holder.get("examples")
         made = [holder["example"]] if "example" in holder else []
@@ -138,7 +137,7 @@ class Operation:
                 made.append(sample["value"])
         return made
 
-    def place_of(self, parameter: dict[str, Json], path: Path) -> str | None:
+    def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
         """Return where a parameter goes; `None` if it does not come in."""
         name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
@@ -146,7 +145,7 @@ class Operation:
             return None
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 
-    def schema_of(self, parameter: dict[str, Json], path: Path) -> tuple[Json, Path]:
+    def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
         """Return the schema of a parameter as it is written, and its place."""
         schema, content = parameter.get("schema"), parameter.get("content")
         if schema is None and content.__class__ is dict and content:
@@ -181,7 +180,7 @@ class Operation:
             if other != kind:
                 self.given.left_out((*path, "content", other), other, f"the body is read as `{kind}`")
         media, text = mapping(content[kind]), mapping(body).get("description")
-        place: Path = (*path, "content", kind)
+        place: Location = (*path, "content", kind)
         said: JsonObject = {"description": text} if isinstance(text, str) else {}
         if samples := self.samples(media, place):
             said["examples"] = samples
@@ -189,7 +188,7 @@ class Operation:
             said["x-encoding"] = encoding
         self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=mapping(body).get("required") is True)
 
-    def put_in(self, raw: Json, place: Path, kind: str, said: dict[str, Json], *, required: bool) -> None:
+    def put_in(self, raw: Json, place: Location, kind: str, said: dict[str, Json], *, required: bool) -> None:
         """Add the schema of a body: its properties, if nothing else is said by it, else all of it as one property.
 
         `said` are keywords for it, from beside the schema.
@@ -219,7 +218,7 @@ class Operation:
             return False
         return not (properties.keys() & self.properties.keys()) and (required or not schema.get("required"))
 
-    def _spread(self, schema: dict[str, Json], path: Path, said: dict[str, Json]) -> None:
+    def _spread(self, schema: dict[str, Json], path: Location, said: dict[str, Json]) -> None:
         self.texts = [said.get("description"), schema.get("description")]
         self.extras |= {word: value for word, value in said.items() if word.startswith("x-")}
         required = schema.get("required") if schema.get("required").__class__ is list else []
@@ -251,7 +250,7 @@ class Operation:
                     return partial(components.whole, schema, place)
         return None
 
-    def result_of(self, response: dict[str, Json], path: Path) -> tuple[Json, Path]:
+    def result_of(self, response: dict[str, Json], path: Location) -> tuple[Json, Location]:
         """Return the schema that a response gives, `None` if none, and its place."""
         content = response.get("content")
         if content.__class__ is not dict or not content:

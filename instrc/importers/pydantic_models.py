@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.python_types import schema_of
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
-from instrc.schema.walk import Path
 
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
@@ -56,7 +55,7 @@ def is_model(value: object) -> bool:
 def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield one tool a type."""
     value = given.value
-    entries: list[tuple[Json, Path]] = (
+    entries: list[tuple[Json, Location]] = (
         [(item, (index,)) for index, item in enumerate(value)] if value.__class__ is list else [(value, ())]
     )
     for entry, path in entries:

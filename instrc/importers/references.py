@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from instrc.importers.given import Given
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.problem import CompileError
 from instrc.problems.references import ForbiddenReference
 from instrc.schema.store import SchemaStore
-from instrc.schema.walk import Path, subschemas, walk
+from instrc.schema.walk import subschemas, walk
 
 _REFERENCES = ("$ref", "$dynamicRef")
 
 
-def localize_references(schema: Json, path: Path, given: Given) -> None:
+def localize_references(schema: Json, path: Location, given: Given) -> None:
     """Make each reference of a schema lead to a part of it, or take it out, in place: the schema is a copy of our own."""
     if schema.__class__ is not dict:
         return
@@ -47,7 +47,7 @@ def localize_references(schema: Json, path: Path, given: Given) -> None:
 
 
 def _open_circles(
-    nodes: list[tuple[Path, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Path, given: Given
+    nodes: list[tuple[Location, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Location, given: Given
 ) -> None:
     """Take out the references by which a schema would stand for itself, with no property in between."""
     places = {id(node): step for step, node in nodes}

@@ -8,12 +8,11 @@ from functools import partial
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.jsonvalue import Json, JsonObject, Location, as_object
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
-from instrc.schema.walk import Path
 
 RULES = Rules(plain_words=True, shorthand=False)
 _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
@@ -48,7 +47,7 @@ def objects(value: object) -> list[object]:
 def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools; an input that may be left out is `nullable`, its other words are JSON Schema."""
     value = given.value
-    entries: list[tuple[Json, Path]] = [(value, ())]
+    entries: list[tuple[Json, Location]] = [(value, ())]
     if isinstance(value, dict) and "inputs" not in value and isinstance(listed := value.get("tools"), list):
         entries = [(item, ("tools", index)) for index, item in enumerate(listed)]
     elif value.__class__ is list:
@@ -64,7 +63,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
             given.problems.append(NotATool(at=given.locate(path), reason=f"{value_in_words(entry)} has no inputs"))
 
 
-def _tool(entry: dict[str, Json], path: Path, given: Given) -> ImportedTool:
+def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     inputs, own = as_object(entry.get("inputs", {})), entry.get("name")
     required: list[Json] = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
     schema: JsonObject = {"type": "object", "properties": inputs, "required": required, "additionalProperties": False}
@@ -90,7 +89,7 @@ def _required(value: dict[str, Json]) -> bool:
     return value.get("nullable") is not True and value.get("required") is not False and value.get("optional") is not True
 
 
-def _described(schema: dict[str, Json], at: Path, given: Given) -> Json:
+def _described(schema: dict[str, Json], at: Location, given: Given) -> Json:
     """Mend the inputs, each in its own place."""
     inputs = as_object(schema["properties"])
     properties: JsonObject = {name: normalize_schema(value, (*at, name), given, RULES) for name, value in inputs.items()}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.importers.operation import Operation, best
-from instrc.jsonvalue import Json, as_object
-from instrc.schema.walk import Path
+from instrc.jsonvalue import Json, Location, as_object
 
 _FORM = "application/x-www-form-urlencoded"
 _FILES = "multipart/form-data"
@@ -22,11 +21,11 @@ _OF_A_PARAMETER = frozenset(
 class SwaggerOperation(Operation):
     """The making of one tool."""
 
-    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Path) -> None:
+    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Location) -> None:
         super().__init__(given, route, method, item, path)
-        self._bodies: list[tuple[dict[str, Json], Path]] = []
+        self._bodies: list[tuple[dict[str, Json], Location]] = []
 
-    def place_of(self, parameter: dict[str, Json], path: Path) -> str | None:
+    def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
         """Return where a parameter goes; `None` for a body, which comes in when all parameters beside it are known."""
         if parameter.get("in") == "body":
             self._bodies.append((parameter, path))
@@ -43,7 +42,7 @@ class SwaggerOperation(Operation):
         """Return how the value of a parameter is written, as far as the document says so."""
         return {"x-collection-format": parameter["collectionFormat"]} if "collectionFormat" in parameter else {}
 
-    def schema_of(self, parameter: dict[str, Json], path: Path) -> tuple[Json, Path]:
+    def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
         """Return the schema that a parameter is."""
         schema = {keyword: value for keyword, value in parameter.items() if keyword not in _OF_A_PARAMETER}
         if schema.get("type") == "file":
@@ -67,7 +66,7 @@ class SwaggerOperation(Operation):
                 return [kind for kind in kinds if isinstance(kind, str)]
         return []
 
-    def result_of(self, response: dict[str, Json], path: Path) -> tuple[Json, Path]:
+    def result_of(self, response: dict[str, Json], path: Location) -> tuple[Json, Location]:
         """Return the schema that a response gives, `None` if none, and its place."""
         schema = response.get("schema")
         if schema.__class__ is dict and schema.get("type") == "file":

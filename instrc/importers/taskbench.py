@@ -7,21 +7,20 @@ from functools import partial
 
 from instrc.importers.given import Given
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.plans.taskbench.tools import arguments_of, output_of, read_bench
 from instrc.problems.importing import NotATool
-from instrc.schema.walk import Path
 
 
 def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools; types become texts of their media type, and what a tool gives back is its output."""
 
-    def refuse(path: Path, reason: str) -> None:
+    def refuse(path: Location, reason: str) -> None:
         given.problems.append(NotATool(at=given.locate(path), reason=reason))
 
     bench = read_bench(given.value, refuse)
     value: Json = given.value
-    holder: Path = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
+    holder: Location = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
     nodes: Json = value if not isinstance(value, dict) else value.get("nodes" if "nodes" in value else "tools")
     if nodes.__class__ is not list:
         return

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.incoming import TOOL_NAME, TOOL_NAME_BYTES
 from instrc.naming import is_reserved, words
 from instrc.problems.suggest import comparable
-from instrc.schema.walk import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +16,11 @@ class ImportedTool:
     """One tool: its schemas are normalized, all else is as it was written."""
 
     name: str | None
-    at: Path
+    at: Location
     """Where it stands in what was given."""
     schema: Json
     """What it is given: the schema of its arguments."""
-    schema_at: Path = ()
+    schema_at: Location = ()
     description: str | None = None
     title: str | None = None
     """What people see instead of the name, where a kind has both."""

@@ -10,11 +10,11 @@ from instrc.importers.given import Given
 from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, ImportedTool, kebab
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import comparable
-from instrc.schema.walk import Path, rebuild
+from instrc.schema.walk import rebuild
 from instrc.source import Span
 
 Results: TypeAlias = Literal["leave", "output", "activity"]
@@ -39,7 +39,7 @@ class ImportedVibe:
 def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
     """Yield a vibe for each tool, or two where a call of the server is wanted, under names that differ."""
     names = FileNames()
-    firsts: dict[str, tuple[str, Path]] = {}
+    firsts: dict[str, tuple[str, Location]] = {}
     left: list[ImportedTool] = []
     for tool in tools:
         document = _document(tool, given)

@@ -6,12 +6,11 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from instrc.importers.given import File, Given, of_value
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.incoming import YAML_VALUES
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidJson
-from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
 Yaml: TypeAlias = Any  # the library is optional, and without types
@@ -26,7 +25,7 @@ class YamlGiven(Given):
         self._yaml = source
         self._root = root
 
-    def locate(self, path: Path) -> Span | None:
+    def locate(self, path: Location) -> Span | None:
         """Return the place of a part, or of the innermost part on the way that exists."""
         if path and path[0].__class__ is File:
             return super().locate(path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["resource", "temporal", "open"]
+BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
 """`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""
 
 
@@ -28,7 +28,7 @@ class BenchTool:
     """As TaskBench writes it: `Image Search (by Image)`."""
     name: str
     """As a plan calls it: `ImageSearchByImage`."""
-    kind: Kind
+    kind: BenchKind
     description: str
     slots: tuple[BenchInput, ...]
     outputs: tuple[str, ...]

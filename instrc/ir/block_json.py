@@ -11,7 +11,7 @@ from instrc.ir.reads import Constant, Read, Value, value_of
 from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, JsonObject, pointer
 
-Bodies: TypeAlias = tuple[JsonObject, Body]
+BodyWithEngine: TypeAlias = tuple[JsonObject, Body]
 Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
 """What any block says: its key, its deadline, its delay, further keywords, its definition."""
 
@@ -77,7 +77,7 @@ def is_branch(value: Json, number: int) -> bool:
     return is_count(value) and value == number
 
 
-def branches_of(bodies: list[Bodies], place: str) -> tuple[Branch, ...]:
+def branches_of(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...]:
     """Return the cases of a `when`; only the last of several can be its `else`."""
     found = tuple(
         Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body) for engine, body in bodies

@@ -8,10 +8,9 @@ from typing import TypeAlias, TypeGuard
 
 from instrc.ir.reads import Read, value_of, written_value
 from instrc.ir.steps import NO_ENGINE, Chunk, EngineProperties, EngineSlot, Executor, Loop, Step, framed
-from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, at
+from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at
 from instrc.limits.programs import PROCESS_LEVELS, ROUNDS
 
-Path: TypeAlias = tuple[str | int, ...]
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Follows references within the document from the top of a schema."""
 
@@ -107,17 +106,17 @@ def loops_of(chunk: Chunk) -> Iterator[Loop]:
             yield Loop(EngineSlot(path, NO_ENGINE).names, most if is_count(most) else ROUNDS)
 
 
-def nodes_in(schema: Json) -> Iterator[tuple[Path, JsonObject]]:
+def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
     """Yield a schema and those of the properties in it, at every depth, with the ways that lead there."""
-    waiting: list[tuple[Path, int, Json]] = [((), 0, schema)]
+    waiting: list[tuple[Location, int, Json]] = [((), 0, schema)]
     while waiting:
         path, depth, node = waiting.pop()
         if not isinstance(node, dict) or depth > PROCESS_LEVELS:
             continue
         yield path, node
-        below: list[tuple[Path, int, Json]] = []
+        below: list[tuple[Location, int, Json]] = []
         branches = node.get("allOf")
-        parts: list[tuple[Path, Json]] = [((), node)]
+        parts: list[tuple[Location, Json]] = [((), node)]
         parts += [(("allOf", index), each) for index, each in enumerate(branches)] if isinstance(branches, list) else []
         for way, part in parts:
             properties = part.get("properties") if isinstance(part, dict) else None
@@ -189,7 +188,7 @@ def _bare(node: Json, engine: EngineProperties) -> Json:
     return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 
 
-def changed(schema: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+def changed(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
     """Return a schema in which the part at a place is changed."""
     above: list[JsonArray | JsonObject] = []
     for each in path:

@@ -12,11 +12,11 @@ from instrc.jsonvalue import Json, JsonObject
 
 Place: TypeAlias = Literal["block", "branch"]
 """Where an engine property stands: on the whole block, or in one of its branches."""
-Fault: TypeAlias = tuple[tuple[str | int, ...], str]
+MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
 """The way to the word, and what is wrong with it in a short clause."""
 
 
-def fault_of(kind: str, place: Place, engine: JsonObject) -> Fault | None:
+def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
     """Return the first thing that is wrong with an engine property; what is missing is told at the property itself."""
     words = _WORDS[kind, place]
     for word, value in engine.items():
@@ -40,7 +40,7 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> Fault | None:
             return None
 
 
-def _of_repeat(engine: JsonObject) -> Fault | None:
+def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     if ("item" in engine) != ("in" in engine):
         return (), "the name of an element (`item`) and the list (`in`) stand together"
     until = engine.get("until")
@@ -52,7 +52,7 @@ def _of_repeat(engine: JsonObject) -> Fault | None:
     return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
 
 
-def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> Fault | None:
+def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
     """Return what is wrong with a condition; one that says nothing is that of an `else`."""
     said = {word: engine[word] for word in _CONDITION if word in engine}
     listed = said.get("anyOf")

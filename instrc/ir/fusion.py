@@ -12,9 +12,9 @@ from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
 from instrc.source import Span
 
-Kind: TypeAlias = Literal["model", "server", "user", "mixin"]
+InstructionKind: TypeAlias = Literal["model", "server", "user", "mixin"]
 
-SUFFIXES: dict[str, Kind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
+SUFFIXES: dict[str, InstructionKind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
 """The end of an instruction's name that decides who carries it out."""
 
 
@@ -30,7 +30,7 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
     """Whose roots it was found in: 0 for those of the program that is compiled."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> InstructionKind:
         """Who carries it out, by the suffix of its name."""
         return kind_of(self.name)
 
@@ -47,7 +47,7 @@ def suffix_of(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> InstructionKind:
     """Return who carries out what has a name."""
     return SUFFIXES.get(suffix_of(name), "model")
 

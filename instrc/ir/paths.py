@@ -8,7 +8,7 @@ import msgspec
 
 from instrc.ir.reads import Constant
 
-Given: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
+BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 
 class Local(msgspec.Struct, frozen=True, gc=False):
@@ -18,7 +18,7 @@ class Local(msgspec.Struct, frozen=True, gc=False):
     """The number of the region that it is for."""
     level: int
     """How many blocks lie around it."""
-    kind: Given
+    kind: BlockName
     name: str
     """As it is read: `person`, `round`."""
 

@@ -29,7 +29,7 @@ class PictureRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PictureStep:
     """A step."""
 
     id: str
@@ -50,7 +50,7 @@ class Section:
     title: str | None
     reads: tuple[PictureRead, ...]
     """What the condition of a branch reads."""
-    items: tuple[Node | Box, ...]
+    items: tuple[PictureStep | Box, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,18 @@ class Picture:
     inputs: tuple[str, ...]
     boxes: tuple[Box, ...]
 
-    def all(self) -> Iterator[Box | Node]:
+    def all(self) -> Iterator[Box | PictureStep]:
         """Yield every box and step, each box before what is in it."""
-        waiting: list[Box | Node] = list(reversed(self.boxes))
+        waiting: list[Box | PictureStep] = list(reversed(self.boxes))
         while waiting:
             item = waiting.pop()
             yield item
             if isinstance(item, Box):
                 waiting.extend(reversed([each for section in item.sections for each in section.items]))
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[PictureStep]:
         """Yield every step, in order."""
-        return (item for item in self.all() if isinstance(item, Node))
+        return (item for item in self.all() if isinstance(item, PictureStep))
 
     def lanes(self) -> tuple[Lane, ...]:
         """Return the lanes that have something in them, from left to right."""
@@ -103,8 +103,8 @@ class Picture:
         return tuple(lane for lane in LANES if lane in used) or ("model",)
 
 
-def reads_of(item: Node | Box) -> list[PictureRead]:
+def reads_of(item: PictureStep | Box) -> list[PictureRead]:
     """Return all that a step or a box reads."""
-    if isinstance(item, Node):
+    if isinstance(item, PictureStep):
         return list(item.reads)
     return [*item.reads, *(line for section in item.sections for line in section.reads)]

@@ -17,7 +17,7 @@ from instrc.ir.fusion import Unit
 from instrc.ir.graph import Executor, FlatGraph, Graph
 from instrc.jsonvalue import Json
 
-Shape: TypeAlias = Literal["tool", "call", "process"]
+ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
 
 
 _EXECUTORS = frozenset({"model", "server", "user"})
@@ -45,7 +45,7 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     """What is emitted."""
 
     flat: FlatGraph
-    shape: Shape
+    shape: ArtefactShape
     chunks: tuple[Chunk, ...]
     keys: dict[int, str]
     """The key of each step, by number; a block that nothing reads has none."""

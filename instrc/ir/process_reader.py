@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc.ir.block_json import (
     OWN,
-    Bodies,
+    BodyWithEngine,
     Common,
     about_of,
     branches_of,
@@ -240,7 +240,9 @@ class _Reader(Struct):
             least_of(schema),
         )
 
-    def else_(self, name: str, bodies: list[Bodies], place: str, about: JsonObject | None, definition: str | None) -> Else:
+    def else_(
+        self, name: str, bodies: list[BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
+    ) -> Else:
         if len(bodies) != 1:
             refuse(f"{place}/anyOf", "an `else` has one branch beside `null`")
         [(engine, body)] = bodies

@@ -19,13 +19,13 @@ ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 """What the id of a task looks like."""
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
 _PLAIN = re.compile(r'[^."]+')
-Kind: TypeAlias = Literal["from", "each"]
+ReferenceKind: TypeAlias = Literal["from", "each"]
 
 
 class Reference(NamedTuple):
     """The output of a task, or a part of it, in the place of an argument."""
 
-    kind: Kind
+    kind: ReferenceKind
     """`from` hands it over as it is; `each` makes a copy of the task for every element of it."""
     task: str
     """The id of the task that gives it."""
@@ -41,7 +41,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlanTask:
     """One call of a tool."""
 
     tool: str
@@ -76,7 +76,7 @@ class Task:
         return {**task, "after": list(self.after)} if self.after else task
 
 
-def reference(kind: Kind, text: str) -> Reference | None:
+def reference(kind: ReferenceKind, text: str) -> Reference | None:
     """Read `ID` or `ID.path`; `None` if it is neither.  A step with a dot in it is written as a JSON string."""
     found = ID.match(text)
     if found is None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject, put
-
-Path = tuple[str | int, ...]
+from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, put
 
 
-def remove_member(value: Json, path: Path) -> Json:
+def remove_member(value: Json, path: Location) -> Json:
     """Return a copy of a value without the member at a place; what is no longer there is left alone."""
     return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
 
 
-def rename_member(value: Json, path: Path, name: str) -> Json:
+def rename_member(value: Json, path: Location, name: str) -> Json:
     """Return a copy of a value with the member at a place under another name, where it stands."""
     return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
 
 
-def _rewrite(value: Json, path: Path, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
+def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
     """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
 
     def written(holder: Json) -> Json:
@@ -28,7 +26,7 @@ def _rewrite(value: Json, path: Path, change: Callable[[str, Json], tuple[tuple[
     return replace_at(value, path[:-1], written)
 
 
-def replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> Json:
     """Return a copy of a value with one place changed; what is no longer there is left alone."""
     copied = _copy_path(value, path)
     if copied is None:
@@ -43,7 +41,7 @@ def replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     return root[0]
 
 
-def _copy_path(value: Json, path: Path) -> tuple[list[Json], JsonArray | JsonObject] | None:
+def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | JsonObject] | None:
     """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
     root: list[Json] = [value]
     holder: JsonArray | JsonObject = root

@@ -15,7 +15,7 @@ from instrc.source import Span
 
 T = TypeVar("T")
 
-Status = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
+LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
 """In the order in which they are looked for, `ok` last:
 `failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
 `cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
@@ -119,7 +119,7 @@ class Lifted:
     """Where the answer is ambiguous: what it is in either reading."""
 
     @property
-    def status(self) -> Status:
+    def status(self) -> LiftStatus:
         """In one word what came of it."""
         if self.failure is not None:
             return "failed"

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from instrc.codecs.encode import Transcoder
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
-from instrc.jsonvalue import Json, JsonObject, equal, pointer
-from instrc.lifting.copied import Path, replace_at
+from instrc.jsonvalue import Json, JsonObject, Location, equal, pointer
+from instrc.lifting.copied import replace_at
 from instrc.lifting.slips import Candidate, Repair, candidates, parse_text
 from instrc.lifting.violations import Wrongness, error_cost, violations
 from instrc.limits.payloads import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
@@ -107,7 +107,7 @@ def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _Stat
 def _differences(before: Json, after: Json) -> list[str]:
     """Return the places at which texts differ, or the whole where values of different shapes were read."""
     found: list[str] = []
-    stack: list[tuple[Json, Json, Path]] = [(before, after, ())]
+    stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
     while stack:
         old, new, path = stack.pop()
         if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
@@ -136,9 +136,9 @@ def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], stat
     return state
 
 
-def _packed_places(arguments: Json) -> Iterator[Path]:
+def _packed_places(arguments: Json) -> Iterator[Location]:
     """Yield the places of texts that hold an object or a list."""
-    stack: list[tuple[Json, Path]] = [(arguments, ())]
+    stack: list[tuple[Json, Location]] = [(arguments, ())]
     while stack:
         item, path = stack.pop()
         if isinstance(item, dict):
@@ -158,7 +158,7 @@ def _names(codec: Codec) -> NamesCodec | None:
 
 def _in_places(schema: Json, state: _State) -> _State:
     """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
-    certain: dict[Path, Candidate] = {}
+    certain: dict[Location, Candidate] = {}
     for candidate in candidates(state.wrongness):
         if candidate.certain:
             certain.setdefault(candidate.path, candidate)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, pointer
-from instrc.lifting.copied import Path, remove_member, rename_member, replace_at
+from instrc.jsonvalue import Json, JsonObject, Location, pointer
+from instrc.lifting.copied import remove_member, rename_member, replace_at
 from instrc.lifting.replies.loose import loose_json
 from instrc.lifting.violations import LeafViolation, Wrongness
 from instrc.problems.suggest import comparable
@@ -23,7 +23,7 @@ _SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(]|\A\s*\Z")
 """A text that may be several words, or none."""
 _WORD = re.compile(r"[^\W\d_][\w -]*")
 
-What = Literal[
+RepairKind = Literal[
     "null-left-out",
     "text-read",
     "case",
@@ -49,7 +49,7 @@ class Repair(NamedTuple):
 
     instance: str
     """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
-    what: What
+    what: RepairKind
     key: str | None = None
     """With `repeated-key`, `key`, `unwrapped`, `tool-name`: the key or name as the model wrote it."""
 
@@ -63,8 +63,8 @@ class Repair(NamedTuple):
 class Candidate:
     """A place at which a value might be repaired."""
 
-    path: Path
-    what: What
+    path: Location
+    what: RepairKind
     listed: tuple[str, ...] = ()
     certain: bool = False
     name: str = ""
@@ -98,7 +98,7 @@ class Candidate:
 
 def candidates(wrongness: Wrongness) -> list[Candidate]:
     """Return the places at which a value might be repaired, once each for every way."""
-    found: dict[tuple[Path, What, str], Candidate] = {}
+    found: dict[tuple[Location, RepairKind, str], Candidate] = {}
     for leaf in wrongness.leaves:
         for path, what, name in (*_ways(leaf), *_keys(leaf)):
             known = found.get((path, what, name))
@@ -108,7 +108,7 @@ def candidates(wrongness: Wrongness) -> list[Candidate]:
     return list(found.values())
 
 
-def _ways(leaf: LeafViolation) -> Iterator[tuple[Path, What, str]]:
+def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
     """Yield the ways in which what is wrong at one place might be repaired, the likeliest first."""
     value, path = leaf.value, leaf.path
     is_member = bool(path) and isinstance(path[-1], str)
@@ -136,7 +136,7 @@ def _is_alone(item: Json, leaf: LeafViolation) -> bool:
     return not isinstance(item, dict) or (bool(item) and item.keys() <= leaf.keys)
 
 
-def _keys(leaf: LeafViolation) -> Iterator[tuple[Path, What, str]]:
+def _keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
     """Yield the unknown keys of an object that are another spelling of one that it has not."""
     if leaf.keyword not in _OF_KEYS or not isinstance(leaf.value, dict) or leaf.value.keys() <= leaf.keys:
         return

@@ -9,7 +9,7 @@ from itertools import islice
 from instrc import problems
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import Json, Location, at, pointer
 from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.process_dataflow import faults
@@ -21,7 +21,7 @@ from instrc.schema.located import Locate
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import join
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -109,7 +109,7 @@ def _inputs(vibe: Vibe) -> tuple[str, ...]:
     return tuple(vibe.input) if isinstance(vibe.input, dict) else ()
 
 
-def _written_at(vibe: Vibe, place: Path) -> Span:
+def _written_at(vibe: Vibe, place: Location) -> Span:
     """Return a place in a vibe, or the nearest around it where a process is spelled in another way."""
     for size in range(len(place), 0, -1):
         try:
@@ -120,7 +120,7 @@ def _written_at(vibe: Vibe, place: Path) -> Span:
     return vibe.span("")
 
 
-def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | None:
+def _target(node: int | None, vibe: Vibe, places: dict[int, Location]) -> Span | None:
     return vibe.span(pointer(places[node]), key=True) if node in places else None
 
 

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.ir.reads import Read
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import DynamicScope
-from instrc.schema.walk import Path
 
-Keys: TypeAlias = tuple[str, ...]
+PropertyPath: TypeAlias = tuple[str, ...]
 """Property names from the root down: `("llmContext1", "identify", "who")`."""
 _CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
@@ -28,7 +27,7 @@ class SchemaRead(NamedTuple):
     """A path that a step reads: the `id` of the schema that says so, where it stands in it, and the path."""
 
     holder: int
-    below: Path
+    below: Location
     path: str
 
 
@@ -50,18 +49,18 @@ class Dataflow:
         self.shapes = shapes
         self.own = own
         self.inputs: tuple[str, ...] = tuple(inputs)
-        self.shape_at: dict[Keys, Shape] = {(): shapes.of([ScopedSchema(schema, scope)])}
-        self.children: dict[Keys, dict[str, list[ScopedSchema]]] = {}
+        self.shape_at: dict[PropertyPath, Shape] = {(): shapes.of([ScopedSchema(schema, scope)])}
+        self.children: dict[PropertyPath, dict[str, list[ScopedSchema]]] = {}
         root = self.at(())
         self.chunks: list[str] = [name for name in root if _CHUNK.fullmatch(name)]
-        self.steps: dict[str, list[Keys]] = {}
+        self.steps: dict[str, list[PropertyPath]] = {}
         """The places of each step key, in order."""
         for name in root:
             below = [(name, key) for key in self.at((name,))] if name in self.chunks else [(name,)]
             for keys in below:
                 self.steps.setdefault(keys[-1], []).append(keys)
 
-    def at(self, keys: Keys) -> dict[str, list[ScopedSchema]]:
+    def at(self, keys: PropertyPath) -> dict[str, list[ScopedSchema]]:
         """Return the properties of a place, in order."""
         found = self.children.get(keys)
         if found is None:
@@ -82,9 +81,9 @@ class Dataflow:
                     worst[read] = None if fault is not None and _is_input(fault, paths) else fault
         yield from (fault for fault in worst.values() if fault is not None)
 
-    def _readers(self) -> Iterator[tuple[Keys, dict[str, Json]]]:
+    def _readers(self) -> Iterator[tuple[PropertyPath, dict[str, Json]]]:
         """Yield the schemas of our own that read something, with the keys of the place where they apply."""
-        stack: list[tuple[Keys, tuple[frozenset[int], ...]]] = [((), ())]
+        stack: list[tuple[PropertyPath, tuple[frozenset[int], ...]]] = [((), ())]
         for _ in range(DATAFLOW_PLACES):
             if not stack:
                 return
@@ -100,7 +99,7 @@ class Dataflow:
                 if key not in above and not self.own.isdisjoint(key):  # a recursive schema has no new steps further down
                     stack.append(((*keys, name), (*above, key)))
 
-    def _judge(self, read: SchemaRead, holder: Keys) -> PathFault | None:
+    def _judge(self, read: SchemaRead, holder: PropertyPath) -> PathFault | None:
         words = [segment.name for segment in Read.parse(read.path).segments]
         found, later = self._resolve(words, holder)
         if found:
@@ -112,11 +111,11 @@ class Dataflow:
         usable = tuple(path for path in close if self._resolve(path.split("."), holder)[0])
         return PathFault(read, "dangling", step, (usable or close)[:3], None)
 
-    def _resolve(self, words: list[str], holder: Keys) -> tuple[bool, Keys]:
+    def _resolve(self, words: list[str], holder: PropertyPath) -> tuple[bool, PropertyPath]:
         """Tell whether a path leads to something earlier, and if not, what later thing it leads to."""
         if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
             return True, ()
-        later: Keys = ()
+        later: PropertyPath = ()
         for start in self._starts(holder):
             target = self._follow(start, words)
             if target is not None:
@@ -125,19 +124,19 @@ class Dataflow:
                 later = later or target
         return False, later
 
-    def _starts(self, holder: Keys) -> list[Keys]:
+    def _starts(self, holder: PropertyPath) -> list[PropertyPath]:
         """Return the places at which a path may begin: around the step from inside out, then every chunk."""
         around = [holder[:depth] for depth in range(len(holder) - 1, -1, -1)]
         return list(dict.fromkeys([*around, *((chunk,) for chunk in self.chunks)]))
 
-    def _follow(self, start: Keys, words: list[str]) -> Keys | None:
+    def _follow(self, start: PropertyPath, words: list[str]) -> PropertyPath | None:
         """Return the keys of what a path leads to from a place; `None` if it leads nowhere for certain."""
         keys, rest = self._walk(start, words)
         if keys == start:
             return None
         return keys if not rest or self._may_hold(self.shape_at[keys]) else None
 
-    def _walk(self, keys: Keys, words: list[str]) -> tuple[Keys, list[str]]:
+    def _walk(self, keys: PropertyPath, words: list[str]) -> tuple[PropertyPath, list[str]]:
         """Go along a path as far as there are properties; a key may itself have dots in it."""
         rest = words
         while rest and len(keys) < DATAFLOW_LEVELS:
@@ -160,11 +159,11 @@ class Dataflow:
         types = [node["type"] if node["type"].__class__ is list else [node["type"]] for node in schemas if "type" in node]
         return all({"object", "array"} & set(names) for names in types)
 
-    def _order(self, keys: Keys) -> list[int]:
+    def _order(self, keys: PropertyPath) -> list[int]:
         """Return where a place comes in the order of evaluation."""
         return [list(self.at(keys[:depth])).index(name) for depth, name in enumerate(keys)]
 
-    def _nearest(self, words: list[str], holder: Keys) -> tuple[str, ...]:
+    def _nearest(self, words: list[str], holder: PropertyPath) -> tuple[str, ...]:
         """Return the paths, written alike, that may have been meant."""
         chunk = words[0] if words[0] in self.chunks and len(words) > 1 else None
         key = words[1] if chunk else words[0]
@@ -192,7 +191,7 @@ class Dataflow:
         return tuple(dict.fromkeys(found))
 
 
-def _is_input(fault: PathFault, paths: list[tuple[Path, str]]) -> bool:
+def _is_input(fault: PathFault, paths: list[tuple[Location, str]]) -> bool:
     """Tell whether a path that leads nowhere must be an input of the program that a process was compiled from.
 
     The compiler lists an input among the `references` of a step and says in its `arguments` what it fills.
@@ -205,12 +204,12 @@ def _is_input(fault: PathFault, paths: list[tuple[Path, str]]) -> bool:
 _PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
 
 
-def paths_of(node: dict[str, Json]) -> Iterator[tuple[Path, str]]:
+def paths_of(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
     """Yield the paths in the engine properties of a schema, with the place of each in it."""
     references = node.get("references")
     if references.__class__ is list:
         yield from ((("references", index), path) for index, path in enumerate(references) if path.__class__ is str)
-    stack: list[tuple[Path, Json]] = [(("arguments",), node.get("arguments"))]
+    stack: list[tuple[Location, Json]] = [(("arguments",), node.get("arguments"))]
     while stack:
         place, value = stack.pop()
         if value.__class__ is str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, Location, pointer
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import Problem
 from instrc.schema.dialects import NULLABLE, ignored_words, modern
@@ -12,7 +12,7 @@ from instrc.schema.impossible import impossible_parts
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.maybe_impossible import may_hold_impossible
 from instrc.schema.ranges import empty_ranges
-from instrc.schema.walk import Path, with_parts
+from instrc.schema.walk import with_parts
 
 
 def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
@@ -39,7 +39,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
         )
 
 
-def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple[Path, Json]]]:
+def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple[Location, Json]]]:
     """Return a schema, and those in it by their written paths, in the words of today."""
     if all(node.dialect is NULLABLE and "nullable" not in node.schema for node in nodes):
         return schema, [(node.path, node.schema) for node in nodes]

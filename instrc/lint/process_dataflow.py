@@ -14,9 +14,8 @@ from instrc.ir.flow import Body, Condition, Context, Each, Else, Repeat, Try, Wh
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, reads_of
 from instrc.ir.steps import Chunk, Step
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.problems.suggest import nearest
-from instrc.schema.walk import Path
 
 _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "patternProperties", "if", "items", "prefixItems"})
 """Keywords beside which a value may have members that are not among its properties."""
@@ -25,11 +24,11 @@ _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "p
 class ProcessFault(NamedTuple):
     """A path that leads nowhere, or to what comes later; its place is that of the canonical spelling."""
 
-    place: Path
+    place: Location
     path: str
     reader: str
     nearest: tuple[str, ...]
-    later: Path | None
+    later: Location | None
     """Where that stands which comes later."""
 
 
@@ -38,13 +37,13 @@ class _Scope:
     """What can be read in a body: schemas by name, `True` where there is none."""
 
     known: dict[str, Json]
-    later: dict[str, Path] = field(default_factory=dict)
+    later: dict[str, Location] = field(default_factory=dict)
 
 
 class _Waiting(NamedTuple):
     body: Body
-    place: Path
-    engine: Path
+    place: Location
+    engine: Location
     """Where its value is written, and when it ends."""
     scope: _Scope
     until: Condition | None = None
@@ -73,7 +72,7 @@ def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
         yield from _judged(reads_of(body.value), (*engine, "value"), "value", scope)
 
 
-def _in_chunk(chunk: Chunk, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_chunk(chunk: Chunk, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     own: dict[str, Json] = {}
     for step in chunk.steps:
         at = (*place, "properties", step.key)
@@ -82,7 +81,7 @@ def _in_chunk(chunk: Chunk, place: Path, scope: _Scope) -> Iterator[ProcessFault
         scope.known[chunk.name] = {"properties": own}
 
 
-def _in_step(step: Step, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_step(step: Step, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     for at, engine in ((place, step.engine), *(((*place, *slot.path), slot.engine) for slot in step.slots)):
         for index, read in enumerate(engine.references):
             yield from _judged([read], (*at, "references", index), step.key, scope)
@@ -91,7 +90,7 @@ def _in_step(step: Step, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
             yield from _judged([engine.among], (*at, "among"), step.key, scope)
 
 
-def _in_block(block: Context, place: Path, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_block(block: Context, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
     """Judge what a block reads before anything in it runs."""
     match block:
         case When(branches=branches):
@@ -106,13 +105,13 @@ def _in_block(block: Context, place: Path, scope: _Scope) -> Iterator[ProcessFau
             pass
 
 
-def _in_condition(condition: Condition, place: Path, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
+def _in_condition(condition: Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for number, (read, _) in enumerate(condition.tests):
         at = (*place, "path") if len(condition.tests) == 1 else (*place, "anyOf", number, "path")
         yield from _judged([read], at, reader, scope)
 
 
-def _inside(block: Context, place: Path, scope: _Scope) -> Iterator[_Waiting]:
+def _inside(block: Context, place: Location, scope: _Scope) -> Iterator[_Waiting]:
     """Yield the bodies of a block with what can be read in them."""
     bodies = bodies_of(block)
     for number, body in enumerate(bodies):
@@ -135,7 +134,7 @@ def _inside(block: Context, place: Path, scope: _Scope) -> Iterator[_Waiting]:
         yield _Waiting(body, at, engine, _Scope(names, dict(scope.later)), until)
 
 
-def _judged(reads: Iterator[Read] | list[Read], place: Path, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
+def _judged(reads: Iterator[Read] | list[Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
     for read in reads:
         names = [segment.name for segment in read.segments]
         size = next((size for size in range(len(names), 0, -1) if ".".join(names[:size]) in scope.known), 0)
@@ -164,12 +163,12 @@ def _missing(schema: Json, names: list[str]) -> tuple[list[str], tuple[str, ...]
     return None
 
 
-def _keys(context: Context) -> Iterator[tuple[str, Path]]:
+def _keys(context: Context) -> Iterator[tuple[str, Location]]:
     if isinstance(context, Chunk):
         yield from ((step.key, ("properties", step.key)) for step in context.steps)
     elif not isinstance(context, Else) and context.key is not None:
         yield context.key, ()
 
 
-def _place_of(context: Context, around: Path) -> Path:
+def _place_of(context: Context, around: Location) -> Location:
     return (*around, "properties", context.name) if context.definition is None else ("$defs", context.definition)

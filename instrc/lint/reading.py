@@ -9,12 +9,12 @@ from typing import Protocol
 from msgspec import Struct
 
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.schema.dialects import NULLABLE, Draft, dialect_of_uri, silences_neighbours
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.members import listing
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import Path, subschemas
+from instrc.schema.walk import subschemas
 from instrc.source import Span
 
 
@@ -28,7 +28,7 @@ class SpanOf(Protocol):
 class ReadNode(Struct, frozen=True):
     """A schema that is an object, and how it is read."""
 
-    path: Path
+    path: Location
     schema: dict[str, Json]
     dialect: Draft
     above: frozenset[str]
@@ -49,7 +49,7 @@ class ReadNode(Struct, frozen=True):
 def read_nodes(schema: Json) -> Iterator[ReadNode]:
     """Yield the schemas of a document that are objects, in written order."""
     of_process = Process.describes(schema)
-    stack: list[tuple[Path, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
+    stack: list[tuple[Location, Json, Draft, frozenset[str]]] = [((), schema, NULLABLE, ALL)]
     while stack:
         path, node, dialect, above = stack.pop()
         if node.__class__ is not dict or (of_process and "of" in node and path[-1:] == ("else",)):  # of a `repeat`: no schema

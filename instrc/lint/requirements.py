@@ -6,18 +6,18 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import REQUIRED_VARIANTS
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import DynamicScope
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import walk
 
 
 class Missing(NamedTuple):
     """A name in `required`, by the path of the schema and its place in the list, and names that it may have meant."""
 
-    path: Path
+    path: Location
     place: int
     name: str
     nearest: tuple[str, ...]
@@ -42,7 +42,7 @@ def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: b
 
 
 def _faults(
-    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Path], *, mixin: bool
+    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Location], *, mixin: bool
 ) -> dict[tuple[int, int], tuple[str, ...]]:
     """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing."""
     faults: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -69,7 +69,7 @@ def _faults(
 
 
 def _judge(
-    shape: Shape, shapes: Shapes, own: dict[int, Path], faults: dict[tuple[int, int], tuple[str, ...]], *, lenient: bool
+    shape: Shape, shapes: Shapes, own: dict[int, Location], faults: dict[tuple[int, int], tuple[str, ...]], *, lenient: bool
 ) -> None:
     described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
     certain = bool(described) and shape.complete and not shape.is_open()
@@ -85,7 +85,7 @@ def _judge(
                 faults[id(node), index] = before or tuple(described)
 
 
-def _is_definition(path: Path) -> bool:
+def _is_definition(path: Location) -> bool:
     return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.ir.reads import is_value
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, Location, pointer
 from instrc.lint.foreign import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.members import listing
 from instrc.schema.shapes import LATEST
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
 from instrc.vibes.roots import ENDING
@@ -127,7 +127,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 
 
-def _engine_properties(vibe: Vibe, nodes: list[tuple[Path, dict[str, Json]]]) -> Iterator[Problem]:
+def _engine_properties(vibe: Vibe, nodes: list[tuple[Location, dict[str, Json]]]) -> Iterator[Problem]:
     """Yield what is wrong with the form of `references`, `arguments` and `activity`."""
     for path, node in nodes:
         if _ENGINE.keys().isdisjoint(node):

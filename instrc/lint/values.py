@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import Json, Location, at, pointer
 from instrc.limits.programs import SHOWN_VALUE
 from instrc.limits.schemas import JUDGED_VALUES
 from instrc.lint.reading import ReadNode, SpanOf
@@ -17,7 +17,6 @@ from instrc.schema.kinds import kind_of_value, kinds_of_types
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.plainly import satisfies_plainly
 from instrc.schema.ranges import empty_ranges
-from instrc.schema.walk import Path
 
 if TYPE_CHECKING:
     from instrc.schema.validation import Violation
@@ -32,7 +31,7 @@ _IN_JSON = (("None ", "null "), ("True ", "true "), ("False ", "false "))
 
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
-    doubtful: list[tuple[Path, Json]] = []
+    doubtful: list[tuple[Location, Json]] = []
     for read in nodes:
         path, node, dialect = read.path, read.schema, read.dialect
         if _TELLING.isdisjoint(node):
@@ -54,14 +53,14 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
         yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
 
 
-def _samples(word: str, held: Json) -> Iterator[tuple[Path, Json]]:
+def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
     if word != "examples":
         yield (), held
     elif isinstance(held, list):
         yield from (((index,), value) for index, value in enumerate(held))
 
 
-def _excluded(path: Path, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
+def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
     """Yield an `enum` without members, and a `const` and members of an `enum` that have a type which `type` excludes."""
     for word in ("const", "enum"):
         if word in ignored:
@@ -92,7 +91,7 @@ def _excluded(path: Path, node: dict[str, Json], span_of: SpanOf, ignored: froze
             )
 
 
-def _repeated(listed: list[Json], path: Path, span_of: SpanOf) -> Iterator[Problem]:
+def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[Problem]:
     """Yield the members of an `enum` that equal an earlier one."""
     seen: set[tuple[str, Json]] = set()
     for index, value in enumerate(listed):
@@ -104,7 +103,7 @@ def _repeated(listed: list[Json], path: Path, span_of: SpanOf) -> Iterator[Probl
         seen.add(key)
 
 
-def _without_format(word: str, listed: list[Json], path: Path, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
+def _without_format(word: str, listed: list[Json], path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield the listed texts that do not have the format of their schema."""
     written = node.get("format")
     if not isinstance(written, str) or written not in CHECKS:
@@ -123,7 +122,7 @@ def _shortened(value: Json) -> str:
     return text if len(text) <= 30 else text[:29] + "…"
 
 
-def _judged(schema: Json, doubtful: list[tuple[Path, Json]], span_of: SpanOf) -> Iterator[Problem]:
+def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
     """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
     from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
     from instrc.schema.validation import PartValidator

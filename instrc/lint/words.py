@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, Location, pointer
 from instrc.limits.programs import TOLD_OF_A_KIND
 from instrc.lint.idle import idle_keywords
 from instrc.lint.impossible import impossible
@@ -14,7 +14,6 @@ from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
 from instrc.schema.ranges import empty_ranges
-from instrc.schema.walk import Path
 from instrc.source import Span
 
 
@@ -80,7 +79,7 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
     return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
 
 
-def _ranges(path: Path, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
+def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield pairs of bounds between which there is nothing."""
     for lower, upper, _ in empty_ranges(node):
         from instrc.problems.suspicious import EmptyRange

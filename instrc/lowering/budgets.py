@@ -8,7 +8,7 @@ from typing import NamedTuple
 from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.places import Steps, pointer_of
+from instrc.lowering.places import PathChain, pointer_of
 from instrc.problems.targets import BudgetExceeded
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import HOLDERS
@@ -74,7 +74,7 @@ def _is_level(node: JsonObject) -> bool:
 def deepest(schema: Json) -> str:
     """Return the pointer of the deepest object or array."""
     depth, found = 0, ""
-    stack: list[tuple[Json, int, Steps]] = [(schema, 0, None)]
+    stack: list[tuple[Json, int, PathChain]] = [(schema, 0, None)]
     while stack:
         node, level, place = stack.pop()
         if not isinstance(node, dict):

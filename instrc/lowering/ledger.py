@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
-from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.jsonvalue import Json, JsonObject, Location, pointer
 from instrc.limits.payloads import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES
 from instrc.lowering.context import target_of
-from instrc.lowering.losses import Kind, Loss
-from instrc.lowering.places import Steps, places, pointer_of
-from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, LostAll
+from instrc.lowering.losses import Loss, LossKind
+from instrc.lowering.places import PathChain, places, pointer_of
+from instrc.lowering.progress import Contradicted, Derived, LedgerEntry, Log, Lost, LostAll
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
-from instrc.schema.walk import Path, subschemas
+from instrc.schema.walk import subschemas
 
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
 """Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
@@ -45,8 +45,8 @@ def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
     return _Places(root, _derived(_in_order(log))).of(node, keyword)
 
 
-def _in_order(log: Log) -> list[Entry]:
-    entries: list[Entry] = []
+def _in_order(log: Log) -> list[LedgerEntry]:
+    entries: list[LedgerEntry] = []
     while log is not None:
         log, entry = log
         entries.append(entry)
@@ -54,7 +54,7 @@ def _in_order(log: Log) -> list[Entry]:
     return entries
 
 
-def _derived(entries: Iterable[Entry]) -> list[Derived]:
+def _derived(entries: Iterable[LedgerEntry]) -> list[Derived]:
     return [entry for entry in entries if entry.__class__ is Derived]
 
 
@@ -63,7 +63,7 @@ class _Places:
 
     def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self._root = root
-        self._written: Mapping[int, Steps] | None = None
+        self._written: Mapping[int, PathChain] | None = None
         self._pointers: dict[int, str] = {}
         self._derived = {id(entry.new): entry for entry in reversed(derived)}
 
@@ -96,12 +96,12 @@ class _Ledger:
     def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self.root = root
         self.places = _Places(root, derived)
-        self.losses: dict[tuple[str, str, Kind], Loss] = {}
-        self._told: dict[Kind, set[int]] = {}
+        self.losses: dict[tuple[str, str, LossKind], Loss] = {}
+        self._told: dict[LossKind, set[int]] = {}
         self._looked_at = 0
         self._invented = {id(entry.new) for entry in derived if entry.invented}
 
-    def lose(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
+    def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
         """Record the loss of a keyword, and of what is inside of it; that an invented object is closed, nobody has written."""
         if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
             return
@@ -121,7 +121,7 @@ class _Ledger:
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
         """Record what is inside a keyword that is lost: an answer is found wrong there."""
-        parts: Iterable[tuple[Path, Json]]
+        parts: Iterable[tuple[Location, Json]]
         if keyword in ONE:
             parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
         elif keyword in MANY and isinstance(value, list):
@@ -133,7 +133,7 @@ class _Ledger:
         for path, part in parts:
             self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
-    def lose_all(self, node: Json, reason: str, kind: Kind, place: str) -> None:
+    def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
         """Record every constraint of a schema and of what it refers to; `place` is told of one that is `false`."""
         told = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]

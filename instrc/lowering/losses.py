@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject
 
-Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
+LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
 `part`: a constraint inside of a keyword that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
@@ -25,7 +25,7 @@ class Loss(Struct, frozen=True, gc=False):
     """Where the keyword stands, as a JSON Pointer into the flat schema (`map["schema"]`)."""
     keyword: str
     value: Json
-    kind: Kind
+    kind: LossKind
     reason: str
     """A clause that says what became of it."""
     tool: str | None = None

@@ -8,11 +8,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.flattening.intersection import intersection
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.lowering.definitions import PayloadDefinitions
-from instrc.lowering.losses import Kind
+from instrc.lowering.losses import LossKind
 from instrc.lowering.notes import note
-from instrc.schema.walk import Path
 
 CHECKED = "is said in the description and checked when the answer is lifted"
 """What becomes of most keywords that a target has no word for."""
@@ -23,7 +22,7 @@ class Lost(Struct, frozen=True, eq=False, gc=False):
 
     node: Json
     keyword: str
-    kind: Kind
+    kind: LossKind
     reason: str
     parts: bool = True
 
@@ -33,9 +32,9 @@ class LostAll(Struct, frozen=True, eq=False, gc=False):
 
     node: Json
     reason: str
-    kind: Kind
+    kind: LossKind
     of: Json = None
-    below: Path = ()
+    below: Location = ()
 
 
 class Contradicted(Struct, frozen=True, eq=False, gc=False):
@@ -55,8 +54,8 @@ class Derived(Struct, frozen=True, eq=False, gc=False):
     """Whether a rewrite made it up to say something else by it: nobody has closed it."""
 
 
-Entry: TypeAlias = Lost | LostAll | Contradicted | Derived
-Log: TypeAlias = "tuple[Log, Entry] | None"
+LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
+Log: TypeAlias = "tuple[Log, LedgerEntry] | None"
 """What was noted, the last of it first."""
 
 
@@ -72,7 +71,7 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
     copied: int = 0
     """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
 
-    def with_entry(self, entry: Entry) -> Progress:
+    def with_entry(self, entry: LedgerEntry) -> Progress:
         """Note something."""
         return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
 
@@ -94,7 +93,9 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
         """Return the same with one more schema that each branch of a union has a copy of."""
         return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
 
-    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str = CHECKED, *, parts: bool = True) -> Progress:
+    def lose(
+        self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
+    ) -> Progress:
         """Note that a keyword is lost."""
         return self.with_entry(Lost(node, keyword, kind, reason, parts))
 
@@ -105,7 +106,7 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
             progress = progress.lose(node, keyword, reason=reason)
         return progress
 
-    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced", of: Json = None, below: Path = ()) -> Progress:
+    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
         """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
         return self.with_entry(LostAll(node, reason, kind, of, below))
 

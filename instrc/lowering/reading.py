@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.jsonvalue import Json, as_object, at, pointer
+from instrc.jsonvalue import Json, Location, as_object, at, pointer
 from instrc.lowering.losses import Loss
 from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
 from instrc.problems.problem import CompileError
@@ -22,7 +22,7 @@ from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
@@ -121,7 +121,7 @@ def _value_at(schema: Json, note: Note) -> Json:
         return note.what
 
 
-def _split_path(path: Path) -> tuple[Path, str | None]:
+def _split_path(path: Location) -> tuple[Location, str | None]:
     """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
     here = 0
     while here < len(path):

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from instrc.dialects.catalogue import dialect
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, Location, pointer
 from instrc.lowering import budgets
 from instrc.lowering.breach import Breach
 from instrc.lowering.node_rules import NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
 from instrc.schema.members import listing, mapping
-from instrc.schema.walk import Path
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
@@ -56,7 +55,7 @@ def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Bre
             yield Breach("budget", here, over.message)
 
 
-def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Path) -> Iterator[Breach]:
+def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) -> Iterator[Breach]:
     """Yield what is wrong with a part of a payload by the part of the envelope that it should fill."""
     here = pointer(path)
     if template == "@name":

@@ -24,7 +24,7 @@ from instrc.lowering.names import unique
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts
 
-Part = TypeVar("Part")
+PartT = TypeVar("PartT")
 
 _BELOW = "#/$defs/"
 _CODEC = re.compile(r'\{"as":"')
@@ -168,20 +168,20 @@ def _reachable_definitions(schemas: list[Json], definitions: Mapping[str, Json])
     return {name: schema for name, schema in definitions.items() if name in reached}
 
 
-class _Names(Generic[Part]):
+class _Names(Generic[PartT]):
     """Names for what stands in several places, where parts that are equal are one object."""
 
     def __init__(
         self,
-        roots: Iterable[Part | None],
-        definitions: Mapping[str, Part | None],
-        below: Callable[[Part], Iterable[Part | None]],
+        roots: Iterable[PartT | None],
+        definitions: Mapping[str, PartT | None],
+        below: Callable[[PartT], Iterable[PartT | None]],
         word: str,
-        reference: Callable[[str], Part],
-        written: Callable[[Part], Json],
+        reference: Callable[[str], PartT],
+        written: Callable[[PartT], Json],
     ) -> None:
         """`definitions` have their names already, `below` yields the parts of a part, and new names begin with `word`."""
-        self.said: dict[str, Part] = {}
+        self.said: dict[str, PartT] = {}
         """What got a name, or has had it and is referred to."""
         self._word = word
         self._reference = reference
@@ -197,7 +197,7 @@ class _Names(Generic[Part]):
                 if self._places[id(part)] == 1:
                     stack.extend(below(part))
 
-    def __call__(self, before: Part, part: Part) -> Part:
+    def __call__(self, before: PartT, part: PartT) -> PartT:
         """Return a part, or a reference to it if it has a name; what is inside of `part` has been seen to."""
         if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < SHARED_PART_OF_MAP:
             return part

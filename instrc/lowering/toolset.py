@@ -48,7 +48,7 @@ class LoweredTools:
         return tuple(loss for lowering in self.lowerings for loss in lowering.losses)
 
 
-Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
+ToolsLike: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
 """What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is.
 
 A mapping from names to models, other types and functions is a list of tools with these names."""
@@ -56,7 +56,7 @@ A mapping from names to models, other types and functions is a list of tools wit
 
 @takes_plain_values
 def lower_all(
-    tools: Tools,
+    tools: ToolsLike,
     target: TargetName | Dialect = "openai",
     *,
     envelope: TargetName | Dialect | None = None,

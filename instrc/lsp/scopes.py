@@ -39,7 +39,7 @@ from instrc.ir.surface import (
 from instrc.ir.surface import Literal as Constant
 from instrc.source import Span
 
-Kind: TypeAlias = Literal["const", "tool", "input", "element", "key", "round"]
+DefinitionKind: TypeAlias = Literal["const", "tool", "input", "element", "key", "round"]
 _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})
 """Calls whose keys are names for what comes after them."""
 
@@ -48,7 +48,7 @@ class Definition(Struct, frozen=True, gc=False):
     """A name that a program defines: the place of the name, and what it stands for."""
 
     name: str
-    kind: Kind
+    kind: DefinitionKind
     span: Span
     whole: Span
     value: Expression | None = None

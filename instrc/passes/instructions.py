@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
-Launch: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
+EntryOf: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
 """Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
 
 Relocate: TypeAlias = Callable[[Problem], Problem]
@@ -81,7 +81,7 @@ class InstructionTable:
         *,
         sketch: bool = False,
         limit: int = FLAT_SCHEMAS,
-        launch: Launch | None = None,
+        launch: EntryOf | None = None,
         tables: list[InstructionTable] | None = None,
     ) -> None:
         self.tables: list[InstructionTable] = [] if tables is None else tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from instrc.ir.tasks import Reference, Task
+from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import REMEMBERED_FITS, SUGGESTED_PROBLEMS
@@ -36,13 +36,13 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     return check_tasks(plan, tools_of(tools))[1]
 
 
-def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[Task, ...], tuple[PlanProblem, ...]]:
+def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
     """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
 
 
-def check_read(tasks: list[tuple[int, Task]], tools: ToolSet) -> tuple[PlanProblem, ...]:
+def check_read(tasks: list[tuple[int, PlanTask]], tools: ToolSet) -> tuple[PlanProblem, ...]:
     """Return what is wrong with tasks that have been read, each with its place."""
     check = _Check(tools)
     check.tasks(tasks)
@@ -72,14 +72,14 @@ class _Check:
         self.problems: list[PlanProblem] = []
         self.suggested = 0
 
-    def run(self, plan: Json) -> tuple[Task, ...]:
+    def run(self, plan: Json) -> tuple[PlanTask, ...]:
         found = read_tasks(plan, self.tools, self.problems.append)
         self.tasks(found)
         self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
         return tuple(task for _, task in found)
 
-    def tasks(self, tasks: list[tuple[int, Task]]) -> None:
-        by_id: dict[str, Task] = {}
+    def tasks(self, tasks: list[tuple[int, PlanTask]]) -> None:
+        by_id: dict[str, PlanTask] = {}
         places: dict[str, int] = {}
         for index, task in tasks:
             if task.id in by_id:
@@ -91,7 +91,7 @@ class _Check:
         for circle in circles(by_id):
             self.problems.append(CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
 
-    def _task(self, task: Task, index: int, by_id: Mapping[str, Task]) -> None:
+    def _task(self, task: PlanTask, index: int, by_id: Mapping[str, PlanTask]) -> None:
         for number, other in enumerate(task.after):
             if other not in by_id:
                 self._dangling(other, f"/{index}/after/{number}", by_id)
@@ -114,7 +114,7 @@ class _Check:
             if fault is not None:
                 self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
 
-    def _argument(self, tool: PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, Task]) -> None:
+    def _argument(self, tool: PlanTool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, PlanTask]) -> None:
         schema = tool.schema(name)
         if schema is None:
             bound = name in tool.bound
@@ -131,7 +131,7 @@ class _Check:
             place = pointer((index, "arguments", name))
             self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
-    def _mismatch(self, reference: Reference, source: Task, taker: PlanTool, argument: str) -> str | None:
+    def _mismatch(self, reference: Reference, source: PlanTask, taker: PlanTool, argument: str) -> str | None:
         """Return why the output of a task can never be what an argument takes; `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
@@ -145,7 +145,7 @@ class _Check:
         return None if fault is None else f"`{reference}` {fault}"
 
     @staticmethod
-    def _fitting(reference: Reference, source: Task, tool: PlanTool, target: Json) -> str | None:
+    def _fitting(reference: Reference, source: PlanTask, tool: PlanTool, target: Json) -> str | None:
         given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
         for step in reference.steps:
             given = part(given, step)
@@ -157,7 +157,7 @@ class _Check:
                 return None
         return "gives something else" if disjoint(given, target) else None
 
-    def _dangling(self, id_: str, place: str, by_id: Mapping[str, Task]) -> None:
+    def _dangling(self, id_: str, place: str, by_id: Mapping[str, PlanTask]) -> None:
         near = self._nearest(id_, tuple(by_id)) if self.suggested < SUGGESTED_PROBLEMS else ()
         self.problems.append(DanglingTask(pointer=place, id=id_, nearest=near))
 

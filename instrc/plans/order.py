@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from instrc.ir.tasks import Task
+from instrc.ir.tasks import PlanTask
 
 
-def circles(tasks: Mapping[str, Task]) -> Iterator[tuple[str, ...]]:
+def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:
     """Yield groups of tasks that wait for each other, one circle of each, by the place of its first task."""
     needs = {id_: task.needs for id_, task in tasks.items()}
     if _have_an_order(needs):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import orjson
 
-from instrc.ir.tasks import ID, Kind, Reference, Task, reference
+from instrc.ir.tasks import ID, PlanTask, Reference, ReferenceKind, reference
 from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import value_of
@@ -17,10 +17,10 @@ from instrc.problems.plans import InvalidPlan, PlanProblem
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-_WAYS: dict[str, Kind] = {"from": "from", "each": "each"}
+_WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
 
 
-def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, Task]]:
+def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, PlanTask]]:
     """Return the tasks of a plan with their places in it; `null` is a plan without any."""
     if plan is None:
         return []
@@ -33,7 +33,7 @@ def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, Task]]:
     return [(index, task) for index, item in enumerate(plan) if (task := _task(item, index, tools, add)) is not None]
 
 
-def _task(item: Json, index: int, tools: ToolSet, add: Add) -> Task | None:
+def _task(item: Json, index: int, tools: ToolSet, add: Add) -> PlanTask | None:
     if item.__class__ is not dict:
         add(InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
         return None
@@ -53,7 +53,7 @@ def _task(item: Json, index: int, tools: ToolSet, add: Add) -> Task | None:
         reason = f"`{id_}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
         add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
     arguments = _arguments(item.get("arguments"), index, tools.get(named), add)
-    return Task(named, id_, arguments, _after(item.get("after"), index, add))
+    return PlanTask(named, id_, arguments, _after(item.get("after"), index, add))
 
 
 def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:

@@ -12,16 +12,16 @@ from instrc.rehearsing.points import refusals
 from instrc.runtime.interpreter.documents import BodyState, State
 from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
-from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
+from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 
-Way: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
+BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunBranch:
     """One way that a run can go."""
 
-    way: Way
+    way: BranchKind
     region: int
     """A body that begins, or the one in which the block, the `Fail` or the question stands."""
     unit: int
@@ -36,7 +36,7 @@ def branches_of(program: RunnablePlan) -> list[RunBranch]:
     return [branch for region in program.regions for unit in region.units for branch in _of(program, region, unit, refusable)]
 
 
-def _of(program: RunnablePlan, region: PlanRegion, unit: Unit, refusable: dict[tuple[int, str], None]) -> Iterator[RunBranch]:
+def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: dict[tuple[int, str], None]) -> Iterator[RunBranch]:
     here, at = region.index, unit.index
     name = scoped_id(place_of(program, region), unit.context)
     match unit.block:
@@ -91,7 +91,7 @@ class TakenBranches:
 
     def __init__(self, program: RunnablePlan) -> None:
         self.program = program
-        self.found: set[tuple[Way, int, int]] = set()
+        self.found: set[tuple[BranchKind, int, int]] = set()
 
     def has(self, branch: RunBranch) -> bool:
         """Tell whether a branch was taken."""
@@ -127,7 +127,7 @@ class TakenBranches:
                     if unit.kind == "user" and any(each.key == outcome["step"] for each in unit.steps):
                         self.found.add(("refuse", region.index, unit.index))
 
-    def _block(self, state: State, scope: str, region: PlanRegion, unit: Unit, recorded: Json) -> None:
+    def _block(self, state: State, scope: str, region: PlanRegion, unit: PlanUnit, recorded: Json) -> None:
         match unit.block:
             case When() if recorded is None:
                 self.found.add(("none", region.index, unit.index))

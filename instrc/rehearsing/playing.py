@@ -19,7 +19,7 @@ from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.validation import complaints
 
@@ -113,7 +113,7 @@ class _Play:
                     value = self._chosen(point, value, fits, () if alone else (step.key,))
         return {"ok": value}
 
-    def _failure(self, unit: Unit, number: int) -> Result | None:
+    def _failure(self, unit: PlanUnit, number: int) -> Result | None:
         for point in self.points.get((number, unit.steps[0].key), ()) if unit.steps else ():
             if point.fails and isinstance(choice := self._choice(point), Fails):
                 return {"error": {"kind": choice.kind, "code": choice.code, "message": MADE_UP}}
@@ -163,7 +163,7 @@ def _fits(schema: Json, value: Json) -> bool:
     return not complaints(value, schema)
 
 
-def _has_sound_plans(unit: Unit, value: Json) -> bool:
+def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
     """Tell whether the plans in an answer of a model can be carried out."""
     for step in unit.steps:
         for planned in step.plans:
@@ -175,7 +175,7 @@ def _has_sound_plans(unit: Unit, value: Json) -> bool:
     return True
 
 
-def _without_plans(unit: Unit, value: Json) -> Json:
+def _without_plans(unit: PlanUnit, value: Json) -> Json:
     """Empty the plans in an answer: one that is made from its schema alone is rarely right."""
     alone = unit.kind != "model" and len(unit.steps) == 1
     for step in unit.steps:

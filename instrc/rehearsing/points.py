@@ -12,10 +12,10 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.runs import TRIED_ORDERS, TRIED_VALUES
 from instrc.rehearsing.values import dereference, object_part, schema_inside, values_of
-from instrc.runtime.interpreter.commands import Kind
+from instrc.runtime.interpreter.commands import FailureKind
 from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
-from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
+from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 from instrc.runtime.models.sampling import instance_of
 
 ABSENT = object()
@@ -30,7 +30,7 @@ _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
 class Fails:
     """The choice to let a step fail."""
 
-    kind: Kind = "failed"
+    kind: FailureKind = "failed"
     code: str | None = None
 
 
@@ -95,7 +95,7 @@ def _failures(program: RunnablePlan) -> list[Fails]:
         if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
             for value in values_of(schema, schema):
                 if place.rest == ("kind",):
-                    found += [Fails(kind) for kind in get_args(Kind) if kind == value]
+                    found += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
                 elif isinstance(value, str):
                     found.append(Fails(code=value))
     return list(dict.fromkeys(found))
@@ -132,7 +132,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: Read, schem
     return {"type": "array", "items": schema, "minItems": 1}
 
 
-def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Unit]]:
+def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
     """Yield what may fail in the first body of a `try`."""
     for region in program.regions:
         if any(isinstance(unit.block, Try) and first for unit, first in _around(program, region)):
@@ -141,7 +141,7 @@ def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Unit]]:
                     yield region, unit
 
 
-def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[Unit, bool]]:
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanUnit, bool]]:
     """Yield the blocks around a body, and whether it lies in their first body."""
     while region.parent is not None:
         outer = program.regions[region.parent]

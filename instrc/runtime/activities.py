@@ -12,9 +12,9 @@ from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
 
-Given: TypeAlias = "Json | Pending"
+HandlerResult: TypeAlias = "Json | Pending"
 """What a handler gives back."""
-Handler: TypeAlias = "Callable[[Json], Given | Awaitable[Given]]"
+Handler: TypeAlias = "Callable[[Json], HandlerResult | Awaitable[HandlerResult]]"
 _F = TypeVar("_F", bound=Callable[..., object])
 
 

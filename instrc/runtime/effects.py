@@ -14,7 +14,7 @@ from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.plans.numbering import numbered_apart
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities, Activity, ActivityCall, ActivityError, Given, Handler, Pending, calling
+from instrc.runtime.activities import Activities, Activity, ActivityCall, ActivityError, Handler, HandlerResult, Pending, calling
 from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
@@ -28,7 +28,7 @@ from instrc.runtime.validation import complaints
 
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
-Child: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
+RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
 
 
@@ -44,7 +44,7 @@ class Effects:
     """By bare name of a step."""
     processes: Mapping[str, Json] = field(default_factory=dict)
     """The JSON of the processes that plans name, by their addresses."""
-    child: Child | None = None
+    child: RunChild | None = None
     model_retry: Retry = field(default_factory=Retry)
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
@@ -214,11 +214,11 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
-async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> Given:
+async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
     """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
     handler = activity.handler
     assert handler is not None
-    value: Given | Awaitable[Given]
+    value: HandlerResult | Awaitable[HandlerResult]
     async with time_limit(activity.retry.timeout):
         with calling(call):
             if activity.retry.heartbeat is not None:
@@ -232,12 +232,12 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> G
     return value
 
 
-async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> Given | Awaitable[Given]:
+async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:
     """Call a handler that has to show that it is alive."""
     alive = asyncio.Event()
     call.beat = _beater(alive)
     if asyncio.iscoroutinefunction(handler):
-        work: asyncio.Future[Given | Awaitable[Given]] = asyncio.ensure_future(handler(given))
+        work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(handler(given))
     else:
         work = asyncio.ensure_future(asyncio.to_thread(handler, given))
     try:
@@ -256,11 +256,13 @@ def _beater(alive: asyncio.Event) -> Callable[[], None]:
     return beat
 
 
-async def _watch_heartbeat(work: asyncio.Future[Given | Awaitable[Given]], alive: asyncio.Event, span: float) -> None:
+async def _watch_heartbeat(
+    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]], alive: asyncio.Event, span: float
+) -> None:
     """Wait as long as a handler shows that it is alive."""
     while not work.done():
         beat: asyncio.Future[bool] = asyncio.ensure_future(alive.wait())
-        either: set[asyncio.Future[Given | Awaitable[Given]] | asyncio.Future[bool]] = {work, beat}
+        either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Future[bool]] = {work, beat}
         done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
         beat.cancel()
         alive.clear()

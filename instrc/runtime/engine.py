@@ -12,7 +12,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
-from instrc.runtime.questions import Question, Status
+from instrc.runtime.questions import Question, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RunReport:
 
     run: str
     name: str
-    status: Status
+    status: RunStatus
     outcome: Outcome | None
     questions: tuple[Question, ...] = ()
     began: float | None = None

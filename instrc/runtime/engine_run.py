@@ -7,7 +7,7 @@ from instrc.runtime.engine import Engine, RunReport
 from instrc.runtime.events import Event
 from instrc.runtime.handle import Run
 from instrc.runtime.interpreter.documents import Outcome
-from instrc.runtime.questions import Question, Status
+from instrc.runtime.questions import Question, RunStatus
 
 
 class EngineRun(Run):
@@ -23,7 +23,7 @@ class EngineRun(Run):
         return self.report.run
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         """In one word how it stands."""
         return self.report.status
 

@@ -22,7 +22,7 @@ from instrc.regular import read_whole
 from instrc.runtime.engine import Equip, Keep, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
-from instrc.runtime.questions import People, Status, chosen
+from instrc.runtime.questions import People, RunStatus, chosen
 from instrc.runtime.run import LiveRun, StoredRun, questions_of
 from instrc.runtime.traces import read_trace, written_to
 
@@ -208,7 +208,7 @@ def _report(saved: RunFile) -> RunReport:
     plan, state = saved["plan"], saved["state"]
     outcome = versions.outcome(plan, state)
     questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
-    status: Status = (
+    status: RunStatus = (
         outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else "waiting" if questions else "running"
     )
     record = versions.record(plan, state)

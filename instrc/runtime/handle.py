@@ -10,7 +10,7 @@ from typing import TypeVar
 from instrc.jsonvalue import Json, JsonObject
 from instrc.runtime.events import Event
 from instrc.runtime.interpreter.documents import Done, Outcome
-from instrc.runtime.questions import Question, Status
+from instrc.runtime.questions import Question, RunStatus
 
 _T = TypeVar("_T")
 
@@ -33,7 +33,7 @@ class Run(ABC):
 
     @property
     @abstractmethod
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         """In one word how it stands."""
 
     @property

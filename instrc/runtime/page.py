@@ -7,9 +7,9 @@ from html import escape
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.runtime.timeline import Lane, TimelineSpan
+from instrc.runtime.timeline import TimelineLane, TimelineSpan
 
-_LANES: tuple[Lane, ...] = ("model", "server", "process", "person")
+_LANES: tuple[TimelineLane, ...] = ("model", "server", "process", "person")
 _TITLES = {
     "sent": "What was sent",
     "schema": "The schema beside it",
@@ -88,7 +88,7 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
     )
 
 
-def _lane(lane: Lane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
+def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
     """Return a lane; spans that overlap stand in rows of their own."""
     if not spans:
         return ""

@@ -12,7 +12,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Command, UserCommand
 from instrc.runtime.interpreter.names import bare_name, is_numbered
 
-Status: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
+RunStatus: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
 Asker: TypeAlias = Literal["person", "system"]
 People: TypeAlias = Callable[[UserCommand], Json]
 """Answers a question, at once or as a coroutine; `None` leaves it open."""

@@ -17,7 +17,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 from instrc.runtime.plan import has_pauses, plan_of
-from instrc.runtime.questions import People, Question, Status, chosen, question_of
+from instrc.runtime.questions import People, Question, RunStatus, chosen, question_of
 
 
 class StoredRun(TypedDict):
@@ -72,7 +72,7 @@ class LiveRun(Run):
         return versions.outcome(self.plan, self.state)
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         """In one word how it stands."""
         outcome = self.outcome
         if outcome is not None:

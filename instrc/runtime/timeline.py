@@ -9,10 +9,16 @@ from typing import Literal, TypeAlias
 from instrc.jsonvalue import JsonObject, without_type
 from instrc.runtime.events import Event
 
-Lane: TypeAlias = Literal["model", "server", "process", "person"]
-State: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
+TimelineLane: TypeAlias = Literal["model", "server", "process", "person"]
+SpanState: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
 """`cancelled`: the run, or a block around it, ended before it."""
-_BEGINS: dict[str, Lane] = {"asked": "model", "called": "server", "launched": "process", "question": "person", "told": "person"}
+_BEGINS: dict[str, TimelineLane] = {
+    "asked": "model",
+    "called": "server",
+    "launched": "process",
+    "question": "person",
+    "told": "person",
+}
 _ENDS = frozenset({"answered", "returned", "failed", "told"})
 _NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
 
@@ -22,11 +28,11 @@ class TimelineSpan:
     """One command of a run, or of a child of it."""
 
     id: str
-    lane: Lane
+    lane: TimelineLane
     began: float
     """Seconds since the run began."""
     ended: float | None = None
-    state: State = "open"
+    state: SpanState = "open"
     retries: list[str] = field(default_factory=list)
     """The errors after which it was tried again."""
     facts: JsonObject = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from instrc.jsonvalue import Json, as_integer, as_number, as_text, as_texts
 
-Kind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
+ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the process, or earlier code that cannot be run again."""
 _REPEATABLE = frozenset({None, "error", "operations"})
 
@@ -64,7 +64,7 @@ class Round(NamedTuple):
 
     code: str
     calls: tuple[Recorded, ...] = ()
-    kind: Kind | None = None
+    kind: ObservationKind | None = None
 
 
 def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
@@ -89,7 +89,7 @@ class Observation:
     """Its last value, as Python writes it."""
     final: bool = False
     """Whether `final_answer` was called; the value is the answer."""
-    kind: Kind | None = None
+    kind: ObservationKind | None = None
     """What ended it; `None` if nothing did."""
     message: str | None = None
 
@@ -117,6 +117,6 @@ def observation(told: dict[str, Json]) -> Observation:
         value=told["value"],
         text=as_text(told["text"]),
         final=told["final"] is True,
-        kind=next((kind for kind in get_args(Kind) if kind == told["kind"]), None),
+        kind=next((kind for kind in get_args(ObservationKind) if kind == told["kind"]), None),
         message=None if message is None else as_text(message),
     )

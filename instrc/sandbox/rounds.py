@@ -16,7 +16,7 @@ from instrc.sandbox.observation import Observation, Recorded, Round, RoundLimits
 from instrc.sandbox.process import require_smolagents
 from instrc.sandbox.sandbox import Sandbox
 
-Step = ToolCall | Observation
+RoundStep = ToolCall | Observation
 
 
 class CodeRuns:
@@ -31,7 +31,7 @@ class CodeRuns:
         self._sandboxes: OrderedDict[str, _OpenSandbox] = OrderedDict()
         self._lock = Lock()
 
-    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> Step:
+    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> RoundStep:
         """Return the next call of a tool that the code makes, or what it gave in the end.
 
         `run` names whose code it is: steps of one run are quick one after the other.
@@ -87,7 +87,7 @@ class _OpenSandbox:
             return True
         return code == self._code and len(calls) > len(self._calls) and list(calls[: len(self._calls)]) == self._calls
 
-    def step(self, code: str, calls: Sequence[Recorded]) -> Step:
+    def step(self, code: str, calls: Sequence[Recorded]) -> RoundStep:
         """Run the code up to the call after the recorded ones, or to its end."""
         try:
             if self._steps is None:

@@ -9,10 +9,10 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.naming import snake, words
 
-Kind: TypeAlias = Literal["instruction", "mixin", "process"]
+ScaffoldKind: TypeAlias = Literal["instruction", "mixin", "process"]
 
 
-def new(kind: Kind, name: str, folder: str) -> dict[str, str] | None:
+def new(kind: ScaffoldKind, name: str, folder: str) -> dict[str, str] | None:
     """Return the files of a new instruction, mixin or process by path; `None` if a name has no letter or digit in it.
 
     `name` may have folders before it (`mail/FindSlot`) and a suffix (`Send_Activity`); vibes lie below `folder`.

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from msgspec import Struct
 
-from instrc.jsonvalue import Json
-from instrc.schema.resources import DynamicScope
-
-Term: TypeAlias = tuple[Json, DynamicScope]
+from instrc.schema.resources import Term
 
 
 class ItemRules(Struct):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import Json, Location, equal
 from instrc.schema.members import conjuncts, definition_named_by
-from instrc.schema.walk import Path, rebuild, walk
+from instrc.schema.walk import rebuild, walk
 
 KEYWORD = "discriminator"
 
 
-def spell_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str], tell: Callable[[Path], None]) -> Json:
+def spell_out(
+    schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str], tell: Callable[[Location], None]
+) -> Json:
     """Return a schema without discriminators.
 
     `definitions` are what `#/$defs/…` leads to, `written` what each of them is called in the document.

@@ -22,7 +22,7 @@ from instrc.schema.walk import TRIVIAL
 
 Schema: TypeAlias = dict[str, Json]
 Kinds: TypeAlias = frozenset[str]
-Law: TypeAlias = Callable[[Relations, Schema, str, Schema, int, Kinds], bool]
+Implication: TypeAlias = Callable[[Relations, Schema, str, Schema, int, Kinds], bool]
 
 _TOGETHER: dict[str, tuple[str, ...]] = {
     "additionalProperties": ("properties", "patternProperties"),
@@ -249,7 +249,7 @@ def _reference(question: Relations, left: Schema, keyword: str, right: Schema, d
     return target is not None and question.implies(left, target, depth + 1, kinds)
 
 
-_IMPLIED: dict[str, Law] = {
+_IMPLIED: dict[str, Implication] = {
     "type": _type,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound_implied),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _size),

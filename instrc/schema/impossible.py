@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import Json, Location, at
 from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
 from instrc.schema.bounds import size
 from instrc.schema.evaluation import Resolve
@@ -24,15 +24,15 @@ from instrc.schema.maybe_impossible import is_written_false, may_be_impossible
 from instrc.schema.members import listing, of_item, of_property, required_names
 from instrc.schema.relations import Answering
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import Path, with_parts
+from instrc.schema.walk import with_parts
 
-Node: TypeAlias = dict[str, Json]
+SchemaObject: TypeAlias = dict[str, Json]
 
 
 class Impossible(Struct, frozen=True):
     """A schema that nothing satisfies."""
 
-    path: Path
+    path: Location
     words: tuple[str, ...]
     """Keywords that leave nothing together, none of which could go; without `type` where others tell enough."""
     names: tuple[str, ...]
@@ -41,7 +41,9 @@ class Impossible(Struct, frozen=True):
     """Whether a value had to hold another such value on every level."""
 
 
-def impossible_parts(root: Json, nodes: Sequence[tuple[Path, Json]], told: frozenset[Path] = frozenset()) -> Iterator[Impossible]:
+def impossible_parts(
+    root: Json, nodes: Sequence[tuple[Location, Json]], told: frozenset[Location] = frozenset()
+) -> Iterator[Impossible]:
     """Yield the innermost schemas of a document of 2020-12 that nothing satisfies, in order.
 
     `nodes` are its schemas, each before those below it, with the paths that they are named by.
@@ -61,7 +63,7 @@ def impossible_parts(root: Json, nodes: Sequence[tuple[Path, Json]], told: froze
             yield Impossible(path, words, ())
 
 
-def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:
+def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
     """Return what finds the schemas that references inside of a document lead to, as long as no part is a document of its own."""
     divided = any("$id" in node and path for path, node in nodes)
 
@@ -77,11 +79,11 @@ def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:
 
 
 def _innermost(
-    nodes: Sequence[tuple[Path, Node]], hits: Mapping[int, Path], told: frozenset[Path], target: Resolve
+    nodes: Sequence[tuple[Location, SchemaObject]], hits: Mapping[int, Location], told: frozenset[Location], target: Resolve
 ) -> Iterator[Impossible]:
     """Yield those of some impossible schemas that stay so whatever is said of the others."""
     done: dict[int, Json] = {}
-    own: dict[int, Node] = {}
+    own: dict[int, SchemaObject] = {}
     for _, node in reversed(nodes):
         new = with_parts(node, done)
         if id(node) in hits and isinstance(new, dict):
@@ -101,7 +103,7 @@ def _innermost(
                 yield Impossible(path, *reason)
 
 
-def _reason(node: Node, refused: Callable[[Node], bool]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Return the fewest keywords, and required names among them, that leave nothing; `None` if the cause is further inside."""
     kept = {word: value for word, value in node.items() if word not in NO_ASSERTIONS}
     if not refused(kept):
@@ -120,14 +122,14 @@ def _reason(node: Node, refused: Callable[[Node], bool]) -> tuple[tuple[str, ...
     return tuple(words if len(words) > 1 else kept), tuple(names)
 
 
-def _with_closed(node: Node) -> Node:
+def _with_closed(node: SchemaObject) -> SchemaObject:
     """Return a schema closed by `additionalProperties` if it is by `unevaluatedProperties`, and that says the same there."""
     if node.get("unevaluatedProperties") is not False or not _IN_PLACE.isdisjoint(node):
         return node
     return {**node, "additionalProperties": node.get("additionalProperties", False)}
 
 
-def _endless(nodes: Sequence[tuple[Path, Node]], target: Resolve) -> Iterator[Impossible]:
+def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) -> Iterator[Impossible]:
     """Yield the first schema that a value satisfies only if it holds another such value, and so on without end."""
     waiting = [node for _, node in nodes]
     open_ids = {id(node) for node in waiting}
@@ -148,12 +150,12 @@ def _endless(nodes: Sequence[tuple[Path, Node]], target: Resolve) -> Iterator[Im
             return
 
 
-def _never_ends(node: Node, open_ids: set[int], target: Resolve) -> bool:
+def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
     """Tell whether what a schema requires inside of a value is what does not end."""
     return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)
 
 
-def _may_end(node: Node, open_ids: set[int], target: Resolve) -> bool:
+def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
     """Tell whether a schema may be satisfied without one of those that are still open."""
 
     def closed(schema: Json) -> bool:

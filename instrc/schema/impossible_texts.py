@@ -6,16 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.schema.bounds import size
 from instrc.schema.kinds import own_kinds
 from instrc.schema.members import listing
-from instrc.schema.walk import Path
 
 _TELLING = frozenset({"pattern", "allOf"})
 
 
-def impossible_texts(nodes: Sequence[tuple[Path, Json]]) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def impossible_texts(nodes: Sequence[tuple[Location, Json]]) -> Iterator[tuple[Location, tuple[str, ...]]]:
     """Yield the paths of such schemas with the keywords that exclude each other, of those given with their paths."""
     for path, node in nodes:
         if not isinstance(node, dict) or _TELLING.isdisjoint(node) or own_kinds(node) != {"string"}:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.schema.laws import has_type, types_of
 from instrc.schema.notes import Note, Schema
-from instrc.schema.walk import Path
 
 
-def fit_listed_values(out: Schema, path: Path) -> tuple[Note, ...]:
+def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
     """Give the values of an array to its items, and drop a type that none of the listed values has: the values are the intent."""
     names = types_of(out["type"]) if "type" in out else None
     if not names:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject, put
+from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, put
 from instrc.limits.schemas import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.dialects import LATEST, NULLABLE, Draft, modern
 from instrc.schema.laws import TYPES
@@ -23,9 +23,8 @@ from instrc.schema.parameters import described, parameters, properties_of, requi
 from instrc.schema.repairs import read
 from instrc.schema.type_words import schema_of
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
-from instrc.schema.walk import Path
 
-Refer: TypeAlias = Callable[[str, Path], str | None]
+Refer: TypeAlias = Callable[[str, Location], str | None]
 """What a reference becomes; `None` leaves it out, and whoever says so tells it."""
 
 
@@ -52,7 +51,7 @@ class Normalized:
     notes: tuple[Note, ...]
 
 
-def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Normalized:
+def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
     """Return a schema in 2020-12 for one that somebody wrote, which stands at `path`.
 
     What no keyword can hold is left out with a note; whether all values are sound beyond that is for `wellformed` to tell.
@@ -60,7 +59,7 @@ def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Norm
     rules = rules or Rules()
     notes: list[Note] = []
     holder: list[Json] = [None]
-    stack: list[tuple[Json, Path, JsonArray | JsonObject, str | int, int]] = [(schema, path, holder, 0, 0)]
+    stack: list[tuple[Json, Location, JsonArray | JsonObject, str | int, int]] = [(schema, path, holder, 0, 0)]
     count = 0
     while stack:
         raw, place, container, key, level = stack.pop()
@@ -79,9 +78,9 @@ def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Norm
     return Normalized(holder[0], tuple(notes))
 
 
-def _below(node: Schema) -> list[tuple[Path, Json, JsonArray | JsonObject]]:
+def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
     """Return what stands in the places of schemas directly below a schema, with what holds it."""
-    found: list[tuple[Path, Json, JsonArray | JsonObject]] = []
+    found: list[tuple[Location, Json, JsonArray | JsonObject]] = []
     for keyword, value in node.items():
         if keyword not in HOLDERS:
             continue
@@ -98,7 +97,7 @@ Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
 """A schema, and what is to be said of what was changed in it."""
 
 
-def _node(raw: Json, path: Path, rules: Rules) -> Noted:
+def _node(raw: Json, path: Location, rules: Rules) -> Noted:
     """Return one schema with sound keywords; the schemas below it are as they were."""
     if raw.__class__ is bool:
         return raw, ()
@@ -115,7 +114,7 @@ def _node(raw: Json, path: Path, rules: Rules) -> Noted:
     return {}, (Note(path, raw, "left-out", "it is no schema"),)
 
 
-def _text(text: str, path: Path) -> Noted:
+def _text(text: str, path: Location) -> Noted:
     """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
@@ -125,7 +124,7 @@ def _text(text: str, path: Path) -> Noted:
     return {"description": text}, (Note(path, text, "repair", "a description"),)
 
 
-def _keywords(raw: Schema, path: Path, rules: Rules) -> Noted:
+def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
     notes: list[Note] = []
     node = modern(raw, rules.dialect) if rules.dialect.old else raw
     if node is not raw:
@@ -144,7 +143,7 @@ def _keywords(raw: Schema, path: Path, rules: Rules) -> Noted:
     return out, tuple(notes)
 
 
-def _keyword(keyword: str, node: Schema, path: Path, rules: Rules, notes: list[Note]) -> Schema:
+def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: list[Note]) -> Schema:
     """Return what one keyword is read as, and note what is to be told of it."""
     value = node[keyword]
     if keyword in rules.unwanted:

@@ -1,7 +1,7 @@
 """What normalising a schema has found: each value that is read otherwise than it is written, with why.
 
-A reader of a keyword returns a `Reading`, and there are three ways to one: `as_written` takes the value from the schema itself,
-`read_as` and `left_out` come with their note.  So nothing can be repaired without a word.
+A reader of a keyword returns a `KeywordReading`, and there are three ways to one: `as_written` takes the value from the schema
+itself, `read_as` and `left_out` come with their note.  So nothing can be repaired without a word.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.schemas import NOTED_VALUE
-from instrc.schema.walk import Path
 
 Schema: TypeAlias = dict[str, Json]
 NoteKind: TypeAlias = Literal[
@@ -26,7 +25,7 @@ NoteKind: TypeAlias = Literal[
 class Note:
     """A part of a schema that is not kept as it is written."""
 
-    path: Path
+    path: Location
     what: Json
     """The keyword or the value, as written."""
     kind: NoteKind
@@ -41,28 +40,28 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class KeywordReading:
     """The keywords that one keyword is read as, and what is to be told of that."""
 
     keywords: Schema
     notes: tuple[Note, ...] = ()
 
 
-def as_written(keyword: str, schema: Schema) -> Reading:
+def as_written(keyword: str, schema: Schema) -> KeywordReading:
     """Keep a keyword of a schema with its value; containers of schemas are copied, the schemas in them are not."""
     value = schema[keyword]
     copied = value.copy() if value.__class__ is dict or value.__class__ is list else value
-    return Reading({keyword: copied})
+    return KeywordReading({keyword: copied})
 
 
-def read_as(keywords: Schema, path: Path, what: Json, meaning: str, kind: NoteKind = "repair") -> Reading:
+def read_as(keywords: Schema, path: Location, what: Json, meaning: str, kind: NoteKind = "repair") -> KeywordReading:
     """Read a keyword as others, and say so."""
-    return Reading(keywords, (Note(path, what, kind, meaning),))
+    return KeywordReading(keywords, (Note(path, what, kind, meaning),))
 
 
-def left_out(path: Path, what: Json, reason: str) -> Reading:
+def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
     """Leave a keyword out, and say why."""
-    return Reading({}, (Note(path, what, "left-out", reason),))
+    return KeywordReading({}, (Note(path, what, "left-out", reason),))
 
 
 def value_in_words(value: object) -> str:

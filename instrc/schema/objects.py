@@ -11,13 +11,12 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.jsonvalue import Json
 from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.schema.name_patterns import matches
-from instrc.schema.resources import DynamicScope
+from instrc.schema.resources import Term
 from instrc.schema.walk import TRIVIAL
 
-Terms: TypeAlias = list[tuple[Json, DynamicScope]]
+Terms: TypeAlias = list[Term]
 """Schemas that must hold together, each with the scope to read it in."""
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.jsonvalue import Json, as_object, as_text
-from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as
+from instrc.jsonvalue import Json, Location, as_object, as_text
+from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import Path
 
 _KEYWORDS_THAT_HOLD_OBJECTS = HOLDERS | {"default", "const", "example", "examples", "discriminator", "xml", "externalDocs"}
 _OF_A_SCHEMA = frozenset(
@@ -34,7 +33,7 @@ def required_of(schema: Schema) -> dict[str, Json]:
     return {"required": names} if names else {}
 
 
-def properties_of(schema: Schema, path: Path) -> Reading:
+def properties_of(schema: Schema, path: Location) -> KeywordReading:
     """Read `properties` as an object: a list of parameters, each with its `name`, is one too."""
     value = schema["properties"]
     if value.__class__ is dict:
@@ -46,10 +45,10 @@ def properties_of(schema: Schema, path: Path) -> Reading:
             as_text(item["name"]): {key: part for key, part in item.items() if key != "name"} for item in map(as_object, value)
         }
         return read_as({"properties": named}, path, "properties", "properties by their names", "dialect")
-    return Reading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
+    return KeywordReading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
 
 
-def described(out: Schema, schema: Schema, path: Path) -> tuple[Note, ...]:
+def described(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
     """Write into `out` what is required: once each, as a list, and nothing of which nothing is said."""
     properties = out.get("properties")
     of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
@@ -73,7 +72,7 @@ def described(out: Schema, schema: Schema, path: Path) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _names(schema: Schema, path: Path) -> tuple[list[str], list[Note]]:
+def _names(schema: Schema, path: Location) -> tuple[list[str], list[Note]]:
     """Return what `required` lists."""
     if "required" not in schema:
         return [], []
@@ -102,7 +101,7 @@ def _optional(value: Schema) -> bool:
     return value.get("required") is False or value.get("optional") is True or said
 
 
-def _within_composition(path: Path) -> bool:
+def _within_composition(path: Location) -> bool:
     """Tell whether a schema is one of several that speak about the same object, so that another may describe a name."""
     return len(path) >= 2 and (
         path[-2] in {"allOf", "anyOf", "oneOf", "dependentSchemas"} or path[-1] in {"if", "then", "else", "not"}

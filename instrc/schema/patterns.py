@@ -10,9 +10,8 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, Location
 from instrc.limits.schemas import JUDGED_PATTERN
-from instrc.schema.walk import Path
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
 """Python says that `[[` will mean something else one day; whoever checks a schema can do nothing about that."""
@@ -34,7 +33,7 @@ def broken(pattern: str) -> str | None:
     return None
 
 
-def patterns_in(node: Json) -> Iterator[tuple[Path, str]]:
+def patterns_in(node: Json) -> Iterator[tuple[Location, str]]:
     """Yield the patterns of one schema with the path of each in it."""
     if node.__class__ is not dict:
         return

@@ -1,7 +1,8 @@
 """How each keyword of a schema is read: a sound value stays, a slip is read as what it most likely means, the rest is left out.
 
-`READERS` is a table of small functions.  Each gets a keyword, its path and the schema that it stands in, and returns a `Reading`:
-the keywords that stand for it, and the notes on what is read otherwise.  The schemas below are left to `normalize`.
+`READERS` is a table of small functions.  Each gets a keyword, its path and the schema that it stands in, and returns a
+`KeywordReading`: the keywords that stand for it, and the notes on what is read otherwise.  The schemas below are left to
+`normalize`.
 """
 
 from __future__ import annotations
@@ -10,21 +11,21 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, as_object, as_texts
+from instrc.jsonvalue import Json, Location, as_object, as_texts
 from instrc.schema.laws import TYPES, is_number
-from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as, value_in_words
+from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as, value_in_words
 from instrc.schema.type_words import any_of, schema_of
-from instrc.schema.vocabulary import KEYWORDS, Shape
-from instrc.schema.walk import Path, is_schema
+from instrc.schema.vocabulary import KEYWORDS, ValueShape
+from instrc.schema.walk import is_schema
 
-Reader: TypeAlias = Callable[[str, Path, Schema], Reading]
+KeywordReader: TypeAlias = Callable[[str, Location, Schema], KeywordReading]
 
 _LONG = 10**15
 """A number from here on is no title."""
 _NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
 
 
-def _type(keyword: str, path: Path, schema: Schema) -> Reading:
+def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str and value in TYPES:
         return as_written(keyword, schema)
@@ -57,7 +58,7 @@ def _type_in_words(schema: Schema) -> str:
     return "a schema of its own" if schema else "any type"
 
 
-def _text(keyword: str, path: Path, schema: Schema) -> Reading:
+def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str:
         return as_written(keyword, schema)
@@ -68,7 +69,7 @@ def _text(keyword: str, path: Path, schema: Schema) -> Reading:
     return left_out(path, keyword, "it is no text")
 
 
-def _enum(keyword: str, path: Path, schema: Schema) -> Reading:
+def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is list and value:
         return as_written(keyword, schema)
@@ -77,7 +78,7 @@ def _enum(keyword: str, path: Path, schema: Schema) -> Reading:
     return left_out(path, keyword, "it lists no values")
 
 
-def _number(keyword: str, path: Path, schema: Schema) -> Reading:
+def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     number = _as_number(value)
     bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}.get(keyword)
@@ -93,7 +94,7 @@ def _number(keyword: str, path: Path, schema: Schema) -> Reading:
     return as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
 
 
-def _count(keyword: str, path: Path, schema: Schema) -> Reading:
+def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     number = _as_number(value)
     if number is None or number < 0 or number != int(number):
@@ -111,7 +112,7 @@ def _as_number(value: Json) -> int | float | None:
     return None
 
 
-def _flag(keyword: str, path: Path, schema: Schema) -> Reading:
+def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is bool:
         return as_written(keyword, schema)
@@ -120,7 +121,7 @@ def _flag(keyword: str, path: Path, schema: Schema) -> Reading:
     return left_out(path, keyword, "it is neither true nor false")
 
 
-def _examples(keyword: str, path: Path, schema: Schema) -> Reading:
+def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if keyword == "example":
         found: Schema = {} if "examples" in schema else {"examples": [value]}
@@ -133,14 +134,14 @@ def _examples(keyword: str, path: Path, schema: Schema) -> Reading:
     return read_as({keyword: [value]}, path, keyword, "a list of one")
 
 
-def _schema(keyword: str, path: Path, schema: Schema) -> Reading:
+def _schema(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str and value.strip().lower() in {"true", "false"}:
         return read_as({keyword: value.strip().lower() == "true"}, path, value, f"`{value.strip().lower()}`")
     return as_written(keyword, schema)
 
 
-def _items(keyword: str, path: Path, schema: Schema) -> Reading:
+def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is not list:
         return _schema(keyword, path, schema)
@@ -151,11 +152,11 @@ def _items(keyword: str, path: Path, schema: Schema) -> Reading:
     return read_as({"prefixItems": list(value), **following}, path, keyword, "`prefixItems`", "dialect")
 
 
-def _additional_items(keyword: str, path: Path, _schema: Schema) -> Reading:
+def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
     return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
 
 
-def _read_named_schemas(keyword: str, path: Path, schema: Schema) -> Reading:
+def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return (
         as_written(keyword, schema)
         if schema[keyword].__class__ is dict
@@ -163,7 +164,7 @@ def _read_named_schemas(keyword: str, path: Path, schema: Schema) -> Reading:
     )
 
 
-def _several(keyword: str, path: Path, schema: Schema) -> Reading:
+def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is list and value:
         return as_written(keyword, schema)
@@ -172,7 +173,7 @@ def _several(keyword: str, path: Path, schema: Schema) -> Reading:
     return left_out(path, keyword, "it is no list of schemas")
 
 
-def _dependencies(keyword: str, path: Path, schema: Schema) -> Reading:
+def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is not dict:
         return left_out(path, keyword, "it is no object")
@@ -187,19 +188,19 @@ def _dependencies(keyword: str, path: Path, schema: Schema) -> Reading:
         for key in value
         if key not in names and key not in schemas
     )
-    return Reading(reading.keywords, (*reading.notes, *lost))
+    return KeywordReading(reading.keywords, (*reading.notes, *lost))
 
 
-def _place(keyword: str, _path: Path, _schema: Schema) -> Reading:
+def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
     """Keep the place of a keyword that `parameters.described` reads, because it needs the properties."""
-    return Reading({keyword: []})
+    return KeywordReading({keyword: []})
 
 
-def _draft(keyword: str, path: Path, schema: Schema) -> Reading:
+def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return read_as({}, path, schema[keyword], "what it says of the schema; the result is 2020-12", "dialect")
 
 
-_BY_SHAPE: dict[Shape, Reader] = {
+_BY_SHAPE: dict[ValueShape, KeywordReader] = {
     "text": _text,
     "pattern": _text,
     "number": _number,
@@ -216,7 +217,7 @@ _BY_SHAPE: dict[Shape, Reader] = {
 }
 _KEPT = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
 """Keywords that serve references; whoever takes a schema over sees to them."""
-READERS: dict[str, Reader] = {
+READERS: dict[str, KeywordReader] = {
     **{name: _BY_SHAPE[row.shape] for name, row in KEYWORDS.items() if row.shape in _BY_SHAPE and name not in _KEPT},
     "enum": _enum,
     "example": _examples,
@@ -226,7 +227,7 @@ READERS: dict[str, Reader] = {
 }
 
 
-def read(keyword: str, path: Path, schema: Schema) -> Reading:
+def read(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     """Read one keyword of a schema."""
     if keyword not in READERS:
         return as_written(keyword, schema)

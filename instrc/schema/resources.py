@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from instrc.jsonvalue import Json
@@ -54,6 +56,10 @@ class DynamicScope:
     def __init__(self, resource: Resource, anchors: Anchors) -> None:
         self.resource: Resource = resource
         self.anchors: Anchors = anchors
+
+
+Term: TypeAlias = tuple[Json, DynamicScope]
+"""A schema, and the scope to read it in."""
 
 
 class Target(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from instrc.jsonvalue import Json, as_object
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken
-from instrc.schema.vocabulary import KEYWORDS, Shape
+from instrc.schema.vocabulary import KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
@@ -64,7 +64,7 @@ def _anchor(value: Json) -> bool:
     return value.__class__ is str and re.fullmatch(_ANCHOR, value) is not None
 
 
-_BY_SHAPE: dict[Shape, Callable[[Json], bool]] = {
+_BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
     "schema": is_schema,
     "schemas": _some_schemas,
     "schema or schemas": is_schema,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, tokens
+from instrc.jsonvalue import Json, Location, tokens
 from instrc.limits.schemas import REPAIR_ROUNDS
 from instrc.schema.normalize import Normalized
 from instrc.schema.notes import Note
-from instrc.schema.walk import Path
 from instrc.schema.wellformed import problems_of
 
 
-def made_sound(schema: Json, path: Path = ()) -> Normalized:
+def made_sound(schema: Json, path: Location = ()) -> Normalized:
     """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
     notes: list[Note] = []
     for _ in range(REPAIR_ROUNDS):

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from instrc import problems
-from instrc.jsonvalue import Json, JsonObject, as_text, pointer, tokens
+from instrc.jsonvalue import Json, JsonObject, Location, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Draft, modern
 from instrc.schema.located import Locate, Located
 from instrc.schema.resources import Anchors, DynamicScope, Resource, SchemaDocument, Target
 from instrc.schema.uris import join, metaschema, unescaped
 from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
-from instrc.schema.walk import Path, subschemas
+from instrc.schema.walk import subschemas
 
 
 class SchemaStore(Located):
@@ -110,9 +110,9 @@ class SchemaStore(Located):
         resource = self.nested.get(id(node))
         return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
 
-    def walk(self, schema: Json, scope: DynamicScope) -> Iterator[tuple[Path, JsonObject, DynamicScope]]:
+    def walk(self, schema: Json, scope: DynamicScope) -> Iterator[tuple[Location, JsonObject, DynamicScope]]:
         """Yield the schemas below one that are objects, with the scope that each is read in, in written order."""
-        stack: list[tuple[Path, Json, DynamicScope]] = [((), schema, scope)]
+        stack: list[tuple[Location, Json, DynamicScope]] = [((), schema, scope)]
         while stack:
             path, node, within = stack.pop()
             if node.__class__ is dict:

@@ -14,7 +14,7 @@ from instrc.jsonvalue import Json
 from instrc.schema import laws
 from instrc.schema.laws import Law, Verdict
 
-Shape: TypeAlias = Literal[
+ValueShape: TypeAlias = Literal[
     "schema",  # one schema
     "schemas",  # a list of schemas
     "named",  # schemas by name
@@ -40,7 +40,7 @@ Role: TypeAlias = Literal[
     "identifier",  # gives a schema a name, or holds schemas that are referred to
     "reference",  # stands for another schema
 ]
-Group: TypeAlias = Literal[
+Vocabulary: TypeAlias = Literal[
     "core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content", "older"
 ]
 
@@ -49,9 +49,9 @@ class Keyword(Struct, frozen=True):
     """What is to be known of a keyword."""
 
     name: str
-    shape: Shape
+    shape: ValueShape
     role: Role
-    group: Group
+    group: Vocabulary
     """The vocabulary of 2020-12 that it belongs to; `older` for what 2020-12 has no more."""
     speaks_of: frozenset[str] = frozenset()
     """The types it speaks about: every instance of another type satisfies it.  Empty: all types."""
@@ -71,23 +71,23 @@ ARRAY: Final = frozenset({"array"})
 OBJECT: Final = frozenset({"object"})
 
 
-def _assertion(name: str, shape: Shape, of: frozenset[str], law: Law, since: int = 4) -> Keyword:
+def _assertion(name: str, shape: ValueShape, of: frozenset[str], law: Law, since: int = 4) -> Keyword:
     return Keyword(name, shape, "assertion", "validation", of, since, law=law)
 
 
-def _below(name: str, shape: Shape, of: frozenset[str], since: int = 4, group: Group = "applicator") -> Keyword:
+def _below(name: str, shape: ValueShape, of: frozenset[str], since: int = 4, group: Vocabulary = "applicator") -> Keyword:
     return Keyword(name, shape, "applicator", group, of, since)
 
 
-def _in_place(name: str, shape: Shape, since: int = 4, of: frozenset[str] = frozenset()) -> Keyword:
+def _in_place(name: str, shape: ValueShape, since: int = 4, of: frozenset[str] = frozenset()) -> Keyword:
     return Keyword(name, shape, "applicator", "applicator", of, since, in_place=True)
 
 
-def _annotation(name: str, shape: Shape, since: int = 4, group: Group = "meta-data") -> Keyword:
+def _annotation(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "meta-data") -> Keyword:
     return Keyword(name, shape, "annotation", group, since=since)
 
 
-def _identifier(name: str, shape: Shape, since: int = 4, group: Group = "core", until: int = 2020) -> Keyword:
+def _identifier(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "core", until: int = 2020) -> Keyword:
     return Keyword(name, shape, "identifier", group, since=since, until=until)
 
 
@@ -212,6 +212,6 @@ def gone_after(draft: int) -> frozenset[str]:
     return _names(lambda row: row.until < draft)
 
 
-def of_group(group: Group) -> frozenset[str]:
+def of_group(group: Vocabulary) -> frozenset[str]:
     """Return the keywords of a vocabulary."""
     return _names(lambda row: row.group == group)

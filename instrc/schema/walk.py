@@ -8,12 +8,9 @@ All walks keep their own stack: depth costs memory, never a crash.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
 
-from instrc.jsonvalue import Json, JsonObject, as_object, put
+from instrc.jsonvalue import Json, JsonObject, Location, as_object, put
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
-
-Path: TypeAlias = tuple[str | int, ...]
 
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""
@@ -26,7 +23,7 @@ def schemas_under(keyword: str, value: Json) -> Iterable[Json]:
     return value if value.__class__ is list and keyword in MANY else ()
 
 
-def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Path, Json]]:
+def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Location, Json]]:
     """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`.
 
     `into` narrows down the keywords that are looked into.
@@ -75,9 +72,9 @@ def is_schema(value: Json) -> bool:
     return value.__class__ is dict or value.__class__ is bool
 
 
-def walk(schema: Json) -> Iterator[tuple[Path, Json]]:
+def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
     """Yield a schema and every schema below it with their paths, each before those below it, in written order."""
-    stack: list[tuple[Path, Json]] = [((), schema)]
+    stack: list[tuple[Location, Json]] = [((), schema)]
     while stack:
         path, node = stack.pop()
         yield path, node
@@ -92,7 +89,7 @@ def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] =
     Parts shared in the input are changed once and shared in the result.  `into` narrows down the keywords that are followed.
     """
     done: dict[int, Json] = {}
-    stack: list[tuple[Json, list[tuple[Path, Json]] | None]] = [(schema, None)]
+    stack: list[tuple[Json, list[tuple[Location, Json]] | None]] = [(schema, None)]
     """Schemas with those directly below them, once these are known."""
     while stack:
         node, below = stack[-1]
@@ -116,7 +113,7 @@ def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLD
     return _with_parts(node, subschemas(node, into), done)
 
 
-def _with_parts(node: Json, below: Iterable[tuple[Path, Json]], done: Mapping[int, Json]) -> Json:
+def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mapping[int, Json]) -> Json:
     """Do the same for a schema of which is known what stands `below` it."""
     out: JsonObject | None = None
     for path, child in below:
@@ -128,7 +125,7 @@ def _with_parts(node: Json, below: Iterable[tuple[Path, Json]], done: Mapping[in
     return node if out is None else out
 
 
-def put_part(out: JsonObject, path: Path, part: Json, original: JsonObject) -> None:
+def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) -> None:
     """Put a part, directly below, into a copy of a schema; what the copy still shares with the original stays as it is."""
     keyword = str(path[0])
     if len(path) == 1:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from instrc.jsontext import digits
-from instrc.jsonvalue import Json, as_array, as_object, as_texts, pointer
+from instrc.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
 from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
 from instrc.schema.laws import TYPES
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import MANY, NAMED
-from instrc.schema.walk import Path, is_schema, walk
+from instrc.schema.walk import is_schema, walk
 from instrc.source import Span
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Doubt(Struct, frozen=True):
     """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
 
-    node: Path
+    node: Location
     keyword: str
     step: str | int | None
     value: Json
@@ -47,7 +47,7 @@ def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None
     `locate` gives the place of a JSON Pointer.
     """
     if not is_schema(schema):
-        found: dict[Path, str] = {(): f"{_value_in_words(schema)} is not an object or a boolean"}
+        found: dict[Location, str] = {(): f"{_value_in_words(schema)} is not an object or a boolean"}
     elif next(doubtful(schema), None) is None:
         return ()
     else:
@@ -90,16 +90,16 @@ _MAPS = NAMED - {"dependencies"}
 _LISTS = MANY - {"items"}
 
 
-def _refusals(schema: Json) -> Iterator[tuple[Path, str]]:
+def _refusals(schema: Json) -> Iterator[tuple[Location, str]]:
     """Yield where the meta-schema refuses a schema, each place once, and why."""
-    seen: set[Path] = set()
+    seen: set[Location] = set()
     for path, reason in _judged(schema):
         if path not in seen:
             seen.add(path)
             yield path, reason
 
 
-def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
+def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
     parts = list(_parts(schema))
     inner = {place for place, _ in parts if place}
     for place, part in parts:
@@ -113,7 +113,7 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
                 yield (*place, *below), f"it is no regular expression ({why})"
 
 
-def _parts(schema: Json) -> Iterator[tuple[Path, Json]]:
+def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
     """Yield a schema and the schemas in it that name a draft of their own, outer ones first."""
     from instrc.schema.dialects import dialect_of_uri  # only where the gate has a doubt
 
@@ -122,7 +122,7 @@ def _parts(schema: Json) -> Iterator[tuple[Path, Json]]:
             yield path, node
 
 
-def _judged_part(schema: Json) -> Iterator[tuple[Path, str]]:
+def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
     """Yield what the draft that a schema names refuses in it."""
     import jsonschema.validators as drafts  # as above
 
@@ -144,9 +144,9 @@ def _judged_part(schema: Json) -> Iterator[tuple[Path, str]]:
             yield place, "it is not what this keyword holds"
 
 
-def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Path, str]]:
+def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Location, str]]:
     """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
-    found: dict[Path, str] = {}
+    found: dict[Location, str] = {}
     for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
         deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
         best = deeper[0] if deeper else error
@@ -209,7 +209,7 @@ def _value_in_words(value: Json) -> str:
     return digits(value)[:40] if value.__class__ is int else str(value)
 
 
-def _nearest_type(path: Path, schema: Json) -> tuple[str, ...]:
+def _nearest_type(path: Location, schema: Json) -> tuple[str, ...]:
     """Return the types nearest to a misspelt one."""
     value = schema
     for step in path:
@@ -225,7 +225,7 @@ def _part(value: Json, step: str | int) -> Json:
     return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
 
 
-def _order(path: Path, schema: Json) -> list[int]:
+def _order(path: Location, schema: Json) -> list[int]:
     """Return a key that sorts paths as they are written."""
     value, order = schema, list[int]()
     for step in path:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
-from instrc.lifting.slips import What
+from instrc.lifting.slips import RepairKind
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
@@ -171,7 +171,7 @@ def test_what_is_mended_is_less_wrong_and_told(arguments: Any) -> None:
         again = lift({"name": "tool", "arguments": arguments}, record)
         assert again.calls[0].value == call.value
         if call.repairs:
-            assert all(repair.what in get_args(What) for repair in call.repairs)
+            assert all(repair.what in get_args(RepairKind) for repair in call.repairs)
 
 
 def test_a_long_text_of_openings_is_read_in_time_that_grows_with_it() -> None:

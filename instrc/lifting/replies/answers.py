@@ -32,7 +32,7 @@ from instrc.lifting.replies.streams import assemble, pieces_in
 from instrc.lifting.replies.wrappers import unwrapped
 from instrc.limits.payloads import TEXTS_IN_TEXTS
 
-Keys = Callable[[Json], "Ownership"]
+OwnershipOf = Callable[[Json], "Ownership"]
 
 
 class Ownership(NamedTuple):
@@ -53,7 +53,7 @@ class Readings(NamedTuple):
     """Whether the other is as likely as the first; else it counts only where the first does not hold."""
 
 
-def readings(answer: object, owns: Keys, names: frozenset[str]) -> Readings:
+def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:
     """Return what an answer holds, in one or two readings.
 
     `owns` says which keys of an object are those of the arguments; `names` are the names under which tools were sent.
@@ -64,7 +64,7 @@ def readings(answer: object, owns: Keys, names: frozenset[str]) -> Readings:
     return _of_text(value, owns, names) if isinstance(value, str) else _of_value(value, owns, names)
 
 
-def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
+def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
     said, unended = strip_reasoning(text.removeprefix("\ufeff"))
     if not said.strip():
         return Readings(RawReply(cut=unended))  # arguments may be empty, an answer may not
@@ -82,7 +82,7 @@ def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
     return Readings(RawReply((call,), cut=unended or call.partial))
 
 
-def _of_value(answer: Json, owns: Keys, names: frozenset[str], text: RawCall | None = None) -> Readings:
+def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:
     """Return what a value holds; `text` is how it was read, if it came as one."""
     bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):

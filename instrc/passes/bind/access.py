@@ -14,12 +14,12 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
 from instrc.passes.bind.scopes import LocalName, Scope, is_value
-from instrc.passes.bind.values import Data, Inner, Members, StepResult, Value
+from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
 
 
-def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[Value | None]:
+def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate the member that a path leads to."""
     if context.annotations or context.timing.within or context.timing.delay:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
@@ -38,7 +38,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
     return _expanded(ev, value, written.members[-1]) if isinstance(value, StepResult) else value
 
 
-def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
+def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
     found = find_in_context(name, context)
     if found is not None:
@@ -57,7 +57,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     return None
 
 
-def member(ev: Evaluation, value: Value, segment: Segment) -> Value | None:
+def member(ev: Evaluation, value: BoundValue, segment: Segment) -> BoundValue | None:
     """Return a member of a value."""
     match value:
         case Members(fields):
@@ -84,7 +84,7 @@ def member(ev: Evaluation, value: Value, segment: Segment) -> Value | None:
     return None
 
 
-def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Value | None:
+def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> BoundValue | None:
     """Return the value that a name of a body had in another round; `path` leads to that round."""
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
     if segment.text not in known:
@@ -94,7 +94,7 @@ def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> Valu
     return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
 
 
-def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> Value:
+def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue:
     """Return what a path gives: where it ends at an object of values of another round, the members of that."""
     origin, tail = value.path.origin, value.path.tail
     for place in range(len(tail)):
@@ -112,7 +112,7 @@ def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> Value:
 
 def _handed(
     ev: Evaluation, path: Path, expression: Expression, scope: Scope, within: frozenset[str] | None, segment: Segment
-) -> Value:
+) -> BoundValue:
     """Return what an expression gave in another round: an object of values stands for its members, a literal for itself.
 
     `within` are the keys before it in the braces that it stands in; `None` for a name of the body.
@@ -124,7 +124,7 @@ def _handed(
     if not isinstance(end, Object) or not end.fields or (within is not None and _is_step(end, home, keys)):
         return _reached(ev, path, segment)
     before = keys if end is expression else frozenset[str]()
-    fields: list[tuple[str, Value]] = []
+    fields: list[tuple[str, BoundValue]] = []
     for field in end.fields:
         content = field.value or Name(field.key, field.key_span)
         fields.append((field.key, _handed(ev, Path(path.origin, (*path.tail, field.key)), content, home, before, segment)))

@@ -32,7 +32,7 @@ from instrc.passes.bind.lookup import alias
 from instrc.passes.bind.names import RESERVED, define
 from instrc.passes.bind.scopes import LocalName, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
-from instrc.passes.bind.values import Cut, Data, Members, Value
+from instrc.passes.bind.values import BoundValue, Cut, Data, Members
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
 from instrc.problems.report import Report
@@ -130,7 +130,7 @@ def _graph(export: Export, root: Scope, instructions: InstructionTable, report: 
     return (None if value is None else _graph_of(export, evaluation, value, root.program, report)), evaluation.read
 
 
-def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: ProgramNames, report: Report) -> Graph | None:
+def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
     """Return the graph of what was evaluated."""
     if isinstance(value, Data):
         report.add(problems.misplaced.MisplacedData(at=export.expression.span))
@@ -164,7 +164,9 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
     )
 
 
-def _evaluated(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Evaluation, Value | None]:
+def _evaluated(
+    export: Export, root: Scope, instructions: InstructionTable, report: Report
+) -> tuple[Evaluation, BoundValue | None]:
     """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
     identities = Identities()
     foreseen = NOTHING_FORESEEN

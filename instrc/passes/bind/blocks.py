@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.ir import blocks, surface
 from instrc.ir.blocks import Region, Test, regions_of, word_of
 from instrc.ir.graph import Step
-from instrc.ir.paths import Given, Path
+from instrc.ir.paths import BlockName, Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Access, Literal, Name
 from instrc.limits.programs import ELEMENTS, HIGHEST_BOUND, ROUNDS
@@ -21,7 +21,7 @@ from instrc.passes.bind.conditions import asked, read
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import StepResult, Value, paths
+from instrc.passes.bind.values import BoundValue, StepResult, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -29,7 +29,7 @@ _Made: TypeAlias = "tuple[blocks.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
-def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[Value | None]:
+def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make a block a step, and return that as its value."""
     about = _about(ev, written, context)
     if context.key == PRIVATE or (context.direct and context.brackets is not None):
@@ -136,7 +136,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.flow.KeepOverMax(at=written.keep.span, keep=keep, most=most))
     source = None if written.source is None else (yield read(ev, written.source, context))
-    names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
+    names: dict[str, BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
     said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
     body, tests, kept = said.region, said.tests, said.names

@@ -9,7 +9,7 @@ from msgspec import Struct
 from instrc import problems
 from instrc.ir import surface
 from instrc.ir.blocks import Region, Test
-from instrc.ir.paths import Given, Local, ObjectReading, Path, Reading
+from instrc.ir.paths import BlockName, Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Anonymous, Binding, Body, Expression, Literal
 from instrc.limits.programs import VALUE_LEVELS
@@ -17,7 +17,7 @@ from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.scopes import LocalName, Scope
-from instrc.passes.bind.values import Data, Members, StepResult, Value, paths
+from instrc.passes.bind.values import BoundValue, Data, Members, StepResult, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -36,7 +36,7 @@ def read_body(
     ev: Evaluation,
     written: Body,
     context: EvaluationContext,
-    given: dict[str, Given],
+    given: dict[str, BlockName],
     until: surface.Condition | None = None,
     *,
     keeps: bool = False,
@@ -101,7 +101,7 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
     return tuple(kept)
 
 
-def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
+def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, BlockName]) -> Scope:
     region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
     values = {name: StepResult(Path(Local(region, level, kind, name))) for name, kind in given.items()}
@@ -130,7 +130,7 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(LocalName(statement, scope))
 
 
-def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[Value | None]:
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate a statement that nothing reads."""
     if isinstance(statement, Binding):
         return (yield ev.local(statement.name, LocalName(statement, scope), context))
@@ -140,10 +140,10 @@ def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, conte
     return value
 
 
-def depth_of(value: Value) -> int:
+def depth_of(value: BoundValue) -> int:
     """Return how deep the objects of a value lie in each other."""
     deepest = 0
-    waiting: list[tuple[Value, int]] = [(value, 0)]
+    waiting: list[tuple[BoundValue, int]] = [(value, 0)]
     while waiting:
         each, depth = waiting.pop()
         deepest = max(deepest, depth)
@@ -152,7 +152,7 @@ def depth_of(value: Value) -> int:
     return deepest
 
 
-def names_const(value: Value) -> bool:
+def names_const(value: BoundValue) -> bool:
     """Tell whether an object of values has a member `const`, which is how a process writes constants."""
     waiting = [value]
     while waiting:
@@ -170,7 +170,7 @@ def place_of_const(expression: Expression) -> Span:
     return next((field.key_span for field in fields if field.key == "const"), expression.span)
 
 
-def reading_of(value: Value) -> Reading | None:
+def reading_of(value: BoundValue) -> Reading | None:
     """Return a value as a block gives it."""
     match value:
         case StepResult(path):

@@ -18,12 +18,12 @@ from instrc.passes.bind.literals import is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import Steps
-from instrc.passes.bind.values import Data, Inner, Keys, Members, StepResult, Value
+from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
 
-def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
+def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
@@ -32,9 +32,9 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
         return (yield _evaluate_nested(ev, written, context))
     if context.annotations or context.timing != NO_TIMING:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, values=True))
-    members: dict[str, Value] = {}
+    members: dict[str, BoundValue] = {}
     complete = True
-    keys = Keys.within(context.keys)
+    keys = BraceNames.within(context.keys)
     braces = ev.braces(context, ev.steps.identities.expression(written))
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)
@@ -63,7 +63,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
     return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
 
 
-def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
+def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an object under a key: one step with the steps of the object inside, beside what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
@@ -82,10 +82,10 @@ def _contents(written: Object) -> list[Expression]:
     return [field.value or Name(field.key, field.key_span) for field in written.fields]
 
 
-def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) -> Value:
+def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) -> BoundValue:
     """Return the value of an object that has become a step: where it reads something else as well, each of its members."""
 
-    def within(name: str, each: Value) -> Value:
+    def within(name: str, each: BoundValue) -> BoundValue:
         match each:
             case Members(fields, size):
                 return Members(tuple((key, within(key, member)) for key, member in fields), size)
@@ -117,7 +117,7 @@ def block(
     annotations: tuple[Json, ...],
     *,
     placing: bool = True,
-) -> Task[tuple[StepObject, Value] | None]:
+) -> Task[tuple[StepObject, BoundValue] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
     value = yield members(ev, written, replace(context.given_to(brackets), placing=placing))
     if value is None:

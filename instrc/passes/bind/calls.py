@@ -20,7 +20,7 @@ from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
 from instrc.passes.bind.signature import properties_of
 from instrc.passes.bind.slots import check_slots
-from instrc.passes.bind.values import Data, Inner, Keys, StepResult, Value
+from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, StepResult
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -32,7 +32,7 @@ _OF_FAIL = ("kind", "code", "message")
 
 def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Task[BoundValue | None]:
     """Make a call a step."""
     given = yield from collect(ev, instruction, written, context)
     called = ev.signature(instruction, span, context.annotations)
@@ -88,7 +88,7 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     return [{"description": text} for text in texts]
 
 
-def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
+def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
     given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
@@ -188,7 +188,7 @@ def _braces(
     ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
-    keys = Keys.within(context.keys)
+    keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys)
     for each in fields:
         if not take_label(ev, given, each.key, each.key_span):

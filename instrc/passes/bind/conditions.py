@@ -15,7 +15,7 @@ from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.values import Data, Inner, StepResult, Value
+from instrc.passes.bind.values import BoundValue, Data, Inner, StepResult
 from instrc.passes.trampoline import Task
 from instrc.schema.vocabulary import SPEAKS_OF
 
@@ -65,12 +65,12 @@ def read(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> 
     return _path(ev, value, written, context)
 
 
-def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Value | None]:
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[BoundValue | None]:
     inside = context.inside()
     return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
 
 
-def _path(ev: Evaluation, value: Value | None, written: Name | Access, context: EvaluationContext) -> Path | None:
+def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> Path | None:
     if isinstance(value, StepResult):
         return value.path
     if isinstance(value, Data) and value.given:

@@ -9,7 +9,7 @@ from instrc.ir.graph import NO_TIMING, Timing
 from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.scopes import Scope
-from instrc.passes.bind.values import Keys, Value
+from instrc.passes.bind.values import BoundValue, BraceNames
 
 
 class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
@@ -19,11 +19,11 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """The names that can be seen."""
     region: int = 0
     """The body, or the program, among whose steps a call is."""
-    piped: Value | None = None
+    piped: BoundValue | None = None
     """What is piped into the stage around it."""
     own: bool = False
     """It is the stage's own call: the piped value is its first argument."""
-    keys: Keys | None = None
+    keys: BraceNames | None = None
     brackets: Brackets | None = None
     """The innermost brackets around it that place steps."""
     direct: bool = False
@@ -63,6 +63,6 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
         """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
         return EvaluationContext(home, home.region, home.piped, keys=home.keys)
 
-    def find(self, name: str) -> Value | None:
+    def find(self, name: str) -> BoundValue | None:
         """Return what braces around this place gave a name to."""
         return self.keys.find(name) if self.keys else None

@@ -45,12 +45,12 @@ from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import CONTEXTS, CalledProgram, InputName, Special
 from instrc.passes.bind.pipes import evaluate_pipe
 from instrc.passes.bind.scopes import LocalName
-from instrc.passes.bind.values import Data, StepResult, Value
+from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Finished, Task, Work
 from instrc.source import Span
 
 
-def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Work[Value | None]:
+def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate any expression."""
     match expression:
         case Name():
@@ -83,7 +83,7 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return evaluate_block(ev, expression, context)
 
 
-def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[Value | None]:
+def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
@@ -102,7 +102,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
     return (yield ev.value(written.value, replace(context, annotations=more, timing=timing)))
 
 
-def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[Value | None]:
+def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate a bare name."""
     found = look_up(name, context)
     if isinstance(found, LocalName):
@@ -123,7 +123,7 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[Value 
 
 def _call(
     ev: Evaluation, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> Work[Value | None]:
+) -> Work[BoundValue | None]:
     """Evaluate a call of whatever a name or a reference stands for."""
     called = callee_of(ev, callee, context) if isinstance(callee, Name) else find_vibe(ev, callee, context.scope)
     match called:

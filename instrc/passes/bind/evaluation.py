@@ -21,14 +21,14 @@ from instrc.passes.bind.open_rounds import OpenRounds
 from instrc.passes.bind.scopes import Ends, LocalName, Scope
 from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
-from instrc.passes.bind.values import Value, paths
+from instrc.passes.bind.values import BoundValue, paths
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import Finished, Task, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
 
-Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[Value | None]]"
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
 """Returns the value of any expression."""
 
 
@@ -60,7 +60,7 @@ class Evaluation:
         """Local names and inputs of the program itself that have been looked up."""
         self._scopes = 0
         """How many bodies of blocks and programs have been read."""
-        self._known: dict[Hashable, Value | None] = {}
+        self._known: dict[Hashable, BoundValue | None] = {}
         """Values of locals; with what is piped to where it stands if they depend on that."""
         self._signatures: dict[tuple[str, int], Signature] = {}
         """Those of instructions without annotations behind them."""
@@ -68,12 +68,12 @@ class Evaluation:
         """How many values were put into objects and calls."""
         self._open: dict[tuple[int, str], LocalName] = {}
         """Locals whose expressions are being read, outermost first."""
-        self._piped: Value | None = None
+        self._piped: BoundValue | None = None
         """What is piped to where the innermost of them stands."""
         self._depends = False
         """Its value depends on that."""
 
-    def value(self, expression: Expression, context: EvaluationContext) -> Work[Value | None]:
+    def value(self, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
         """Evaluate any expression."""
         return self._evaluate(self, expression, context)
 
@@ -87,7 +87,7 @@ class Evaluation:
         if not scope.program.calls:
             self.read.add(name)
 
-    def local(self, name: Name, found: LocalName, context: EvaluationContext) -> Work[Value | None]:
+    def local(self, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
         """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
         key = found.key
@@ -105,12 +105,12 @@ class Evaluation:
             return Finished(self._kept_out(self._known[key], context))
         return self._afresh(found, context, plain=plain)
 
-    def _kept_out(self, value: Value | None, context: EvaluationContext) -> Value | None:
+    def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
         if value is not None and context.brackets is not None and not context.direct:
             context.brackets.keep_out(paths(value))
         return value
 
-    def _afresh(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+    def _afresh(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
         """Evaluate a local name of which no value is known that holds wherever it stands."""
         home = found.scope
         key = found.key
@@ -132,7 +132,7 @@ class Evaluation:
             self.reads_pipe(inside)
         return self._kept_out(value, context)
 
-    def _elsewhere(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+    def _elsewhere(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:

@@ -13,7 +13,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets, numbers
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Members, StepResult, Value, paths
+from instrc.passes.bind.values import BoundValue, Members, StepResult, paths
 from instrc.passes.trampoline import Task
 
 
@@ -54,7 +54,7 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 
 
-def slot_of(ev: Evaluation, written: Field, block: StepObject, value: Value | None = None) -> Slot:
+def slot_of(ev: Evaluation, written: Field, block: StepObject, value: BoundValue | None = None) -> Slot:
     """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
     inside = set(numbers(block.units))
     beside = [] if value is None else [path for path in paths(value) if path.origin not in inside]

@@ -11,7 +11,7 @@ from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
-from instrc.passes.bind.values import Data, Inner, Members, StepResult, Value
+from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.source import Span
 
 
@@ -37,7 +37,7 @@ class CallInputs(msgspec.Struct):
     checked: int = 0
     """How many arguments have been looked at for names that are given twice."""
 
-    def add(self, label: str | None, value: Value) -> None:
+    def add(self, label: str | None, value: BoundValue) -> None:
         """Take a value as an argument; an object stands for its members under their names."""
         match value:
             case StepResult():

@@ -22,7 +22,7 @@ from instrc.passes.bind.lookup import alias, find_instruction
 from instrc.passes.bind.names import CalledProgram
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Keys, Members, StepResult, Value
+from instrc.passes.bind.values import BoundValue, BraceNames, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.source import Span
@@ -30,12 +30,12 @@ from instrc.source import Span
 
 def start(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Task[BoundValue | None]:
     """Make the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
     given = CallInputs()
-    keys = Keys.within(context.keys)
+    keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
@@ -85,7 +85,7 @@ def _place_slot(
     return filling.slot_of(ev, field, braces.take(ev, units, brackets, context, expression.span, ()))
 
 
-def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
+def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
     launcher = find_instruction(ev, Name("LaunchProcess", span), context.scope)

@@ -9,7 +9,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.names import RESERVED, SPECIAL, Called, CalledProgram, InputName, Meaning, Special
 from instrc.passes.bind.scopes import LocalName, Scope, is_value
-from instrc.passes.bind.values import Value
+from instrc.passes.bind.values import BoundValue
 from instrc.problems.problem import CompileError
 from instrc.source import Span
 
@@ -98,7 +98,7 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
         return None
 
 
-def look_up(name: Name, context: EvaluationContext) -> LocalName | Value | None:
+def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | None:
     """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
 
     Braces name a value by its key or, where nothing else is called so, by its slot.
@@ -111,7 +111,7 @@ def look_up(name: Name, context: EvaluationContext) -> LocalName | Value | None:
     return found
 
 
-def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
+def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None:
     """Return what braces or blocks around a place named."""
     found = look_up(name, context)
     return None if isinstance(found, LocalName) else found

@@ -22,14 +22,14 @@ from instrc.passes.bind.lookup import is_choice
 from instrc.passes.bind.signature import properties_of
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Data, Inner, Keys, Members, Value
+from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, Members
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
 
 def mix(
     ev: Evaluation, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Task[BoundValue | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     brackets = brackets_at(ev, context)
     given = CallInputs()
@@ -40,12 +40,12 @@ def mix(
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
             return None
     fields = _fields(written)
-    value: Value | None = None
+    value: BoundValue | None = None
     if filling is not None:
         value = yield ev.value(filling, replace(within, filling=True))
         if value is None:
             return None
-    keys = Keys.within(context.keys)
+    keys = BraceNames.within(context.keys)
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
     within = replace(within, braces=braces_number)
     for slot_field in fields:
@@ -84,8 +84,8 @@ def mix(
 
 
 def _put_around(
-    ev: Evaluation, application: Application, brackets: Brackets, value: Value | None, context: EvaluationContext
-) -> Value | None:
+    ev: Evaluation, application: Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
+) -> BoundValue | None:
     """Put a mixin around the steps of its brackets; return what its brackets are worth."""
     span = application.span
     whole = isinstance(value, Members)

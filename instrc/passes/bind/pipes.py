@@ -10,18 +10,18 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.lookup import not_callable
 from instrc.passes.bind.scopes import goal
-from instrc.passes.bind.values import Data, Inner, Value
+from instrc.passes.bind.values import BoundValue, Data, Inner
 from instrc.passes.trampoline import Task
 
 
-def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Task[Value | None]:
+def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate the last stage; each stage is given the value of the one before."""
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
         stages = stages[1:]
     within = replace(context.inside(), own=context.own)
     last = replace(context, direct=False)
-    value: Value | None = None
+    value: BoundValue | None = None
     complete = True
     for i, stage in enumerate(stages):
         here = last if i == len(stages) - 1 else within

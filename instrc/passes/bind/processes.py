@@ -18,7 +18,7 @@ from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
 from instrc.passes.bind.regions import PROGRAM
 from instrc.passes.bind.scopes import Scope
-from instrc.passes.bind.values import Cut, Inner, Keys, Members, StepResult, Value
+from instrc.passes.bind.values import BoundValue, BraceNames, Cut, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -27,14 +27,14 @@ _WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a
 
 def process(
     ev: Evaluation, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Task[BoundValue | None]:
     """Make a process cut by hand: its contexts in order, each with the steps that are new in it."""
     if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
     refuse_annotations(ev, span, context)
     contexts: list[Context] = []
-    keys = Keys.within(context.keys)
+    keys = BraceNames.within(context.keys)
     later = _keys_of(ev, written, context.scope)
     for index, each in enumerate(written):
         inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
@@ -53,7 +53,7 @@ def process(
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
 
 
-def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: Keys, scope: Scope) -> bool:
+def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
     """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
     if chunk.executor != "server" or not isinstance(expression, Call):
@@ -66,7 +66,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: Keys, scope:
     return bool(named) and len(steps) == len(named) and all(step.output and step.executor == "model" for step in steps)
 
 
-def _unknown(ev: Evaluation, written: Written, keys: Keys, scope: Scope) -> dict[str, Value]:
+def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -> dict[str, BoundValue]:
     """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
     names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
     return {name: Inner(mistaken=True) for name in names if name not in keys.fields}

@@ -17,7 +17,7 @@ from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.names import CalledProgram, define
 from instrc.passes.bind.scopes import ProgramNames, Scope
-from instrc.passes.bind.values import Data, StepResult, Value
+from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -31,7 +31,7 @@ from instrc.syntax.parse import parse
 
 def call_program(
     ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Task[BoundValue | None]:
     """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
     calls = [each.path for each in context.scope.program.calls]
     if program.file.path in calls:
@@ -133,10 +133,10 @@ def _evaluate_arguments(
     written: tuple[Argument, ...],
     span: Span,
     context: EvaluationContext,
-) -> Task[dict[str, Value] | None]:
+) -> Task[dict[str, BoundValue] | None]:
     """Evaluate the arguments of a call of a program, by the names of its inputs."""
     inputs = tuple(names.inputs)
-    found: dict[str, Value] = {}
+    found: dict[str, BoundValue] = {}
     places: dict[str, Span] = {}
     complete = True
     misspelt: set[str] = set()
@@ -166,7 +166,7 @@ def _evaluate_arguments(
             )
             complete = False
             continue
-        value: Value | None = (
+        value: BoundValue | None = (
             Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
         )
         if value is None or (isinstance(value, Data) and not accepts(ev, names.schemas()[name], name, value.value, at, callee)):

@@ -9,7 +9,7 @@ import msgspec
 from instrc.ir.surface import Annotated, Binding, Call, Expression, Input, Literal, Name, Program, Uri
 from instrc.jsonvalue import Json
 from instrc.passes.bind.survey import BodyNames
-from instrc.passes.bind.values import Keys, Value
+from instrc.passes.bind.values import BoundValue, BraceNames
 from instrc.passes.instructions import InstructionTable
 from instrc.source import Span
 from instrc.vibes.programs import ProgramFile
@@ -60,18 +60,18 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     program: ProgramNames
     """The program that it belongs to."""
     outer: Scope | None = None
-    given: Mapping[str, Value] = msgspec.field(default_factory=dict)
+    given: Mapping[str, BoundValue] = msgspec.field(default_factory=dict)
     """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""
     region: int = 0
     """The steps among which calls of this scope stand."""
     level: int = 0
     """How many blocks lie around it."""
-    keys: Keys | None = None
+    keys: BraceNames | None = None
     """Keys of the braces around the block."""
-    piped: Value | None = None
+    piped: BoundValue | None = None
     """What a call in it reads that is given nothing."""
 
-    def look_up(self, name: str) -> LocalName | Value | None:
+    def look_up(self, name: str) -> LocalName | BoundValue | None:
         """Return the definition of a local name, or what a block gives under it, here or further out."""
         scope: Scope | None = self
         while scope is not None:
@@ -87,7 +87,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         found = self.look_up(name)
         return found if isinstance(found, LocalName) else None
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> BoundValue | None:
         """Return what a block around this place gives under a name."""
         found = self.look_up(name)
         return None if isinstance(found, LocalName) else found

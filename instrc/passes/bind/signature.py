@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from instrc.ir.fusion import Instruction, Kind
+from instrc.ir.fusion import Instruction, InstructionKind
 from instrc.ir.graph import Executor
 from instrc.jsonvalue import Json
 from instrc.schema.members import mapping
@@ -17,7 +17,7 @@ class Signature(Struct, frozen=True):
     """Flat, without annotations."""
     properties: dict[str, None]
     """Their names in order, those that annotations add included."""
-    kind: Kind
+    kind: InstructionKind
     stem: str
     executor: Executor
     output: bool

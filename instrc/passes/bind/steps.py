@@ -16,7 +16,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Brackets, TakenUnit, numbers, units_held
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.regions import Regions
-from instrc.passes.bind.values import StepResult, Value
+from instrc.passes.bind.values import BoundValue, StepResult
 from instrc.source import Span
 
 PRIVATE = "\0"
@@ -234,7 +234,7 @@ class Steps:
         brackets.written.discard(number)
         brackets.inner.pop(number, None)
 
-    def parts(self, value: Value) -> dict[str, Value]:
+    def parts(self, value: BoundValue) -> dict[str, BoundValue]:
         """Return what the slots of the step that a value is the result of are read as, by name."""
         if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
             return {}

@@ -27,7 +27,7 @@ class Inner(msgspec.Struct, frozen=True, gc=False):
 class Members(msgspec.Struct, frozen=True, gc=False):
     """An object of values."""
 
-    fields: tuple[tuple[str, Value], ...]
+    fields: tuple[tuple[str, BoundValue], ...]
     size: int
     """How many values there are in it, at any depth."""
 
@@ -46,34 +46,34 @@ class Cut(msgspec.Struct, frozen=True, gc=False):
     contexts: tuple[Context, ...]
 
 
-Value: TypeAlias = StepResult | Inner | Members | Data | Cut
+BoundValue: TypeAlias = StepResult | Inner | Members | Data | Cut
 
 
-class Keys(msgspec.Struct, frozen=True, gc=False):
+class BraceNames(msgspec.Struct, frozen=True, gc=False):
     """Names given by braces to what is in them; inner ones first."""
 
-    fields: dict[str, Value]
-    outer: Keys | None
-    parts: dict[str, Value]
+    fields: dict[str, BoundValue]
+    outer: BraceNames | None
+    parts: dict[str, BoundValue]
     """Names of slots in what the keys were given to: they are names, too, where nothing else is called so."""
 
     @classmethod
-    def within(cls, outer: Keys | None) -> Keys:
+    def within(cls, outer: BraceNames | None) -> BraceNames:
         """Return keys of new braces inside others."""
         return cls({}, outer, {})
 
-    def part(self, name: str) -> Value | None:
+    def part(self, name: str) -> BoundValue | None:
         """Return what a slot of that name is read as."""
-        keys: Keys | None = self
+        keys: BraceNames | None = self
         while keys is not None:
             if name in keys.parts:
                 return keys.parts[name]
             keys = keys.outer
         return None
 
-    def find(self, name: str) -> Value | None:
+    def find(self, name: str) -> BoundValue | None:
         """Return what a name was given to."""
-        keys: Keys | None = self
+        keys: BraceNames | None = self
         while keys is not None:
             if name in keys.fields:
                 return keys.fields[name]
@@ -81,7 +81,7 @@ class Keys(msgspec.Struct, frozen=True, gc=False):
         return None
 
 
-def paths(value: Value) -> list[Path]:
+def paths(value: BoundValue) -> list[Path]:
     """Return everything that reading a value reads, in order."""
     match value:
         case StepResult(path):

@@ -19,7 +19,7 @@ from instrc.source import Span
 from instrc.syntax.places import annotations_behind, place_in
 from instrc.vibes.registry import Registry
 
-Written: TypeAlias = tuple[Instruction, Registry]
+FoundInstruction: TypeAlias = tuple[Instruction, Registry]
 """An instruction, and the registry that has its vibe."""
 
 _VIBE = "/allOf/0"
@@ -30,7 +30,7 @@ class Filled(Struct, frozen=True):
     """What fills a slot: where it is written, its instruction if it has one, and its address if it goes in by reference."""
 
     at: Span
-    written: Written | None
+    written: FoundInstruction | None
     part: str | None
 
 
@@ -38,7 +38,7 @@ Fillings: TypeAlias = Mapping[str, Filled]
 """What fills slots by their names."""
 
 
-def with_places(problem: Problem, written: Sequence[Written], at: Span, fillings: Fillings | None = None) -> Problem:
+def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span, fillings: Fillings | None = None) -> Problem:
     """Return a contradiction of an instruction and what is written behind it with their places; any other problem as it is.
 
     That is an annotation, or `fillings` of its slots.  `written` are the instruction, and what mixins stand around.
@@ -54,7 +54,7 @@ def with_places(problem: Problem, written: Sequence[Written], at: Span, fillings
 
 
 def _place_origin(
-    origin: problems.schemas.Origin, written: Sequence[Written], at: Span, spans: tuple[Span, ...], fillings: Fillings
+    origin: problems.schemas.Origin, written: Sequence[FoundInstruction], at: Span, spans: tuple[Span, ...], fillings: Fillings
 ) -> problems.schemas.Origin:
     part = origin.uri.startswith(PART)
     for name, filled in fillings.items():

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import Json, Location, at, pointer
 from instrc.problems.problem import Problem
 from instrc.schema.maybe_impossible import may_hold_impossible
 from instrc.schema.members import listing, mapping
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
@@ -44,7 +44,7 @@ def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fat
             yield _problem(part, at, fatal=fatal or needed or _is_impossible(schema))
 
 
-def _is_needed(schema: Json, path: Path) -> bool:
+def _is_needed(schema: Json, path: Location) -> bool:
     """Tell whether a part of a schema stands where every object has a value: each property on the way is required."""
     names = iter(path)
     for word in names:

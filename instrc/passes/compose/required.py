@@ -10,10 +10,10 @@ from msgspec import Struct, field
 from instrc import problems
 from instrc.ir.fusion import Fusion
 from instrc.ir.graph import Context
-from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.jsonvalue import Json, JsonObject, Location, pointer
 from instrc.problems.suggest import nearest
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import Path, subschemas
+from instrc.schema.walk import subschemas
 from instrc.source import Span
 from instrc.syntax.places import annotations_behind, place_in
 
@@ -61,7 +61,7 @@ def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromPr
             yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
-def _missing(part: Json, whole: list[Json], path: Path) -> Iterator[tuple[Path, int, str, tuple[str, ...]]]:
+def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
     """Yield the path of a schema, the place in its list, the name, and nearest names; `whole` is all there is of the object."""
     if not isinstance(part, dict):
         return
@@ -92,7 +92,7 @@ def _described(schemas: list[Json]) -> _Described:
     return found
 
 
-def _place(spans: Iterable[Span], path: Path, name: str, whole: Span) -> Span:
+def _place(spans: Iterable[Span], path: Location, name: str, whole: Span) -> Span:
     """Return where a name is written, in whichever annotation has it there."""
     places = (place_in(each, pointer(path)) for each in spans if "{" in each.text)
     return next((each for each in places if each.text[1:-1] == name), whole)

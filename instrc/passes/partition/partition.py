@@ -13,7 +13,7 @@ from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import MixinGroup, Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
-from instrc.ir.plan import Chunk, Plan, Shape
+from instrc.ir.plan import ArtefactShape, Chunk, Plan
 from instrc.passes.bind.holding import numbers
 from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, PartitionNode
 from instrc.passes.partition.number import number_steps
@@ -239,7 +239,7 @@ def _as_late_as_possible(nodes: list[PartitionNode], executors: list[int], block
     return where
 
 
-def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> Shape:
+def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
     if graph.contexts is not None or any(step.chosen for step in graph.steps.values()):
         return "process"  # only an engine can put the values of a list into the schema of a choice
     if len(chunks) == 1 and chunks[0].executor == "model":

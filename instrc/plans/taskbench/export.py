@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.bench import Bench, BenchTool
-from instrc.ir.tasks import Reference, Task
+from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, equal
 from instrc.plans.check import check_tasks, tools_of
@@ -43,7 +43,7 @@ def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
     return _as_recorded(nodes, links, record)
 
 
-def _misread(nodes: list[Json], links: list[Json], tasks: tuple[Task, ...], bench: Bench) -> list[PlanProblem]:
+def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: Bench) -> list[PlanProblem]:
     """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
     read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
     if read.plan is None:
@@ -66,7 +66,7 @@ def _task_place(pointer: str) -> str:
     return f"/{steps[2]}" if steps[1:2] == ["task_nodes"] and len(steps) > 2 else ""
 
 
-def _numbered(tasks: tuple[Task, ...]) -> list[Json]:
+def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
     """Return the tasks as a record says them: by number, and none waits twice for another."""
     ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
     made: list[Json] = []
@@ -77,11 +77,11 @@ def _numbered(tasks: tuple[Task, ...]) -> list[Json]:
             for name, value in task.arguments.items()
         }
         after = tuple(dict.fromkeys(ids[each] for each in task.after if each not in read))
-        made.append(Task(task.tool, ids[task.id], arguments, after).to_json())
+        made.append(PlanTask(task.tool, ids[task.id], arguments, after).to_json())
     return made
 
 
-def _unsayable(tasks: tuple[Task, ...], tools: list[BenchTool], places: dict[str, int]) -> list[PlanProblem]:
+def _unsayable(tasks: tuple[PlanTask, ...], tools: list[BenchTool], places: dict[str, int]) -> list[PlanProblem]:
     found: list[PlanProblem] = []
     for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
         for name, reference in task.references():
@@ -99,13 +99,13 @@ def _unsayable(tasks: tuple[Task, ...], tools: list[BenchTool], places: dict[str
     return found
 
 
-def _needs_in_order(task: Task, tool: BenchTool) -> list[str]:
+def _needs_in_order(task: PlanTask, tool: BenchTool) -> list[str]:
     by_key = {name: reference.task for name, reference in task.references()}
     keys = [slot.key for slot in tool.slots if slot.key in by_key] or list(by_key)
     return [*(by_key[key] for key in keys), *task.after]
 
 
-def _node(task: Task, tool: BenchTool, tools: list[BenchTool], places: dict[str, int], *, bare: bool) -> Json:
+def _node(task: PlanTask, tool: BenchTool, tools: list[BenchTool], places: dict[str, int], *, bare: bool) -> Json:
     def written(value: Json | Reference) -> Json:
         if not isinstance(value, Reference):
             return value

@@ -13,18 +13,18 @@ from instrc.limits.runs import SAMPLED_PLANS, SAMPLED_TASKS
 from instrc.plain_values import takes_plain_values
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
-from instrc.plans.taskbench.records import SHAPES, Shape
+from instrc.plans.taskbench.records import SHAPES, PlanShape
 from instrc.plans.taskbench.sample import sample
 from instrc.plans.taskbench.score import Scores, score
 from instrc.plans.taskbench.tools import read_bench
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidOption
 
-Tools = Bench | dict[str, Json] | list[Json]
+BenchLike = Bench | dict[str, Json] | list[Json]
 
 
 @takes_plain_values
-def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> ImportedPlan:
+def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
     """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
 
     With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
@@ -33,7 +33,7 @@ def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> Imported
 
 
 @takes_plain_values
-def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
+def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
     """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
 
     A `CompileError` says what is wrong with the plan, or cannot be said in that form.
@@ -42,13 +42,15 @@ def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
 
 
 @takes_plain_values
-def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: Tools) -> Scores:
+def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
     """Return n-F1, e-F1, t-F1, v-F1 and NED of predicted records: overall, by shape, by number of tasks."""
     return score(several("gold", gold), several("predictions", predictions), _bench(tools))
 
 
 @takes_plain_values
-def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> list[list[Json]]:
+def sample_plans(
+    tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
+) -> list[list[Json]]:
     """Return sound plans over the tools; the same arguments give the same plans."""
     if shape is not None:
         known_word("shape", shape, SHAPES)
@@ -60,7 +62,7 @@ def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None
     return list(sample(_bench(tools), count, seed, shape, largest))
 
 
-def _bench(tools: Tools) -> Bench:
+def _bench(tools: BenchLike) -> Bench:
     if isinstance(tools, Bench):
         return tools
     try:

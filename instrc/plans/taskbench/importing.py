@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from instrc.ir.bench import Bench
-from instrc.ir.tasks import Task
+from instrc.ir.tasks import PlanTask
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.check import check_read, tools_of
 from instrc.plans.taskbench.arguments import TaskArguments, arguments
 from instrc.plans.taskbench.links import Linked, link_tasks
 from instrc.plans.taskbench.named_record import NamedRecord, ToolNames, name_tools, repaired
-from instrc.plans.taskbench.records import Shape, TaskRecord, read_record, shape_of
+from instrc.plans.taskbench.records import PlanShape, TaskRecord, read_record, shape_of
 from instrc.plans.taskbench.referring import resolve
 from instrc.plans.taskbench.tools import tools_map
 from instrc.plans.taskbench.written import arguments_of
@@ -32,7 +32,7 @@ class ImportedPlan:
     problems: tuple[PlanProblem, ...]
     """With repairs, as warnings of the name `repaired-plan`."""
     record: TaskRecord | None
-    shape: Shape = "single"
+    shape: PlanShape = "single"
 
     @property
     def repairs(self) -> tuple[RepairedPlan, ...]:
@@ -68,7 +68,7 @@ class PlanImporter:
         place = pointer(record.place)
         return [repaired("plan-in-text", place, "a text", "the JSON in it") if self.repair else PlanInText(pointer=place)]
 
-    def _tasks(self, record: NamedRecord) -> tuple[list[Task], list[PlanProblem]]:
+    def _tasks(self, record: NamedRecord) -> tuple[list[PlanTask], list[PlanProblem]]:
         """Return the tasks, as far as they can be read, and what is wrong with them."""
         nodes = record.record.nodes
         if not isinstance(nodes, list):
@@ -78,7 +78,7 @@ class PlanImporter:
         given, of_references = resolve(record, [each for each, _ in written])
         placed = [arguments(record, number, each) for number, each in enumerate(given)]
         names = [word if tool is None else tool.name for word, tool in zip(record.words, record.tools, strict=True)]
-        tasks = [Task(names[number], f"n{number}", each.values) for number, each in enumerate(placed)]
+        tasks = [PlanTask(names[number], f"n{number}", each.values) for number, each in enumerate(placed)]
         linked = link_tasks(record, tasks)
         problems += [problem for _, found in written for problem in found]
         problems += of_references
@@ -128,6 +128,6 @@ def _translated(place: str, record: NamedRecord, linked: Linked, placed: Sequenc
     return record.place(int(number))
 
 
-def _shape(tasks: Sequence[Task]) -> Shape:
+def _shape(tasks: Sequence[PlanTask]) -> PlanShape:
     edges = frozenset((int(need[1:]), number) for number, task in enumerate(tasks) for need in task.needs if need[1:].isdecimal())
     return shape_of(len(tasks), edges)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from instrc.ir.tasks import Task
+from instrc.ir.tasks import PlanTask
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.taskbench.named_record import NamedRecord, spelled
 from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
@@ -17,13 +17,13 @@ from instrc.problems.taskbench_links import AmbiguousReference, ContradictingLin
 class Linked:
     """The tasks of a record with the order that its links say, where each such order is said, and what is wrong."""
 
-    tasks: list[Task]
+    tasks: list[PlanTask]
     places: dict[tuple[int, int], str]
     """The link for a task by its number, and the position in its `after`."""
     problems: tuple[PlanProblem, ...]
 
 
-def link_tasks(record: NamedRecord, tasks: list[Task]) -> Linked:
+def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
     """Return the tasks with what the links of their record add to their order."""
     links = _Links(record)
     made = links.applied(tasks)
@@ -46,7 +46,7 @@ class _Links:
         self._given = record.record.links is not None
         self._pairs = list(self._read(record.record.links))
 
-    def applied(self, tasks: list[Task]) -> list[Task]:
+    def applied(self, tasks: list[PlanTask]) -> list[PlanTask]:
         """Return the tasks with what the links add to their order."""
         if not self._given:
             return tasks
@@ -100,7 +100,7 @@ class _Links:
         else:
             self.problems.append(ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
 
-    def _order_tasks(self, tasks: list[Task], said: set[tuple[str, str]]) -> list[Task]:
+    def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
         """Return the tasks with the order that links say and no argument does."""
         after: list[list[str]] = [list(task.after) for task in tasks]
         places: dict[str, list[int]] = {}

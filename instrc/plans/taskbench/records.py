@@ -9,8 +9,8 @@ from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import digits, loads
 from instrc.jsonvalue import Json
 
-Shape: TypeAlias = Literal["single", "chain", "dag"]
-SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
+PlanShape: TypeAlias = Literal["single", "chain", "dag"]
+SHAPES: tuple[PlanShape, ...] = ("single", "chain", "dag")
 _PREFIXES = ("task", "tool")
 
 
@@ -26,7 +26,7 @@ class TaskRecord:
     """The object that these are members of."""
     id: str | None = None
     request: str | None = None
-    shape: Shape | None = None
+    shape: PlanShape | None = None
     """As the data set says."""
     place: tuple[str, ...] = ()
     """Where the plan stands in what was given: answers of models have it under `result`."""
@@ -85,7 +85,7 @@ def id_of(value: Json) -> str | None:
     return _text(value.get("id")) if isinstance(value, dict) else None
 
 
-def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> Shape:
+def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
     """Return the shape of a graph of so many nodes: a chain leads from one to the next through all of them."""
     if size <= 1:
         return "single"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.ir.tasks import Task
+from instrc.ir.tasks import PlanTask
 from instrc.plans.order import circles
 from instrc.plans.taskbench.arrange import fits
 from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
@@ -136,5 +136,5 @@ class _Referring:
         needs: dict[int, list[str]] = {}
         for number, node in references:
             needs.setdefault(number, []).append(f"n{node}")
-        waiting = {f"n{number}": Task("", f"n{number}", {}, tuple(needs.get(number, ()))) for number in range(len(tools))}
+        waiting = {f"n{number}": PlanTask("", f"n{number}", {}, tuple(needs.get(number, ()))) for number in range(len(tools))}
         return next(circles(waiting), None) is None

@@ -6,15 +6,15 @@ import random
 from collections.abc import Iterator
 
 from instrc.ir.bench import Bench, BenchTool
-from instrc.ir.tasks import Reference, Task
+from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsonvalue import Json
-from instrc.plans.taskbench.records import SHAPES, Shape
+from instrc.plans.taskbench.records import SHAPES, PlanShape
 
 _EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
 _TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
 
 
-def sample(bench: Bench, count: int, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> Iterator[list[Json]]:
+def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = None, largest: int = 8) -> Iterator[list[Json]]:
     """Yield plans: single tasks, chains, and graphs that grow by tasks before and after those they have.
 
     The same arguments give the same plans.  A file without tools gives none.
@@ -39,7 +39,7 @@ class _Sampler:
         self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
         self._links: set[tuple[str, str]] = set()
 
-    def plan(self, size: int, shape: Shape) -> list[Json]:
+    def plan(self, size: int, shape: PlanShape) -> list[Json]:
         """Return one plan of at most so many tasks: the graph may not go on."""
         chosen: list[BenchTool] = [self._draw.choice(self._tools)]
         edges: list[tuple[int, int]] = []
@@ -120,14 +120,14 @@ class _Sampler:
             del waiting[order[-1]]
         return order
 
-    def _task(self, place: int, tool: BenchTool, edges: list[tuple[int, int]], tools: list[BenchTool]) -> Task:
+    def _task(self, place: int, tool: BenchTool, edges: list[tuple[int, int]], tools: list[BenchTool]) -> PlanTask:
         sources = [source for source, target in edges if target == place]
         if tool.kind != "resource":
             readers = dict(zip((slot.key for slot in tool.slots), sources, strict=False)) if self._draw.random() < 0.5 else {}
             arguments: dict[str, Json | Reference] = {slot.key: self._draw.choice(_TEXTS) for slot in tool.slots}
             arguments |= {key: Reference("from", f"n{source}") for key, source in readers.items()}
             after = tuple(f"n{source}" for source in sources if source not in readers.values())
-            return Task(tool.name, f"n{place}", arguments, after)
+            return PlanTask(tool.name, f"n{place}", arguments, after)
         found = self._assigned(tool, [tools[source] for source in sources]) or {}
         given: dict[str, Json | Reference] = {}
         for slot in tool.slots:
@@ -136,7 +136,7 @@ class _Sampler:
                 given[slot.key] = Reference("from", f"n{source}", (slot.type,) if len(tools[source].outputs) > 1 else ())
             else:
                 given[slot.key] = _EXAMPLES.get(slot.type.lower()) or self._draw.choice(_TEXTS)
-        return Task(tool.name, f"n{place}", given)
+        return PlanTask(tool.name, f"n{place}", given)
 
 
 def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:

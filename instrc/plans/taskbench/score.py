@@ -16,7 +16,7 @@ from instrc.ir.bench import Bench
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.plans.taskbench.arrange import content_type
-from instrc.plans.taskbench.records import SHAPES, Shape, TaskRecord, id_of, read_record, shape_of
+from instrc.plans.taskbench.records import SHAPES, PlanShape, TaskRecord, id_of, read_record, shape_of
 
 METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
 
@@ -107,7 +107,7 @@ class Scores:
     """The scores of all requests, by shape and by number of tasks."""
 
     overall: Score = field(default_factory=Score)
-    by_shape: dict[Shape, Score] = field(default_factory=dict)
+    by_shape: dict[PlanShape, Score] = field(default_factory=dict)
     by_size: dict[int, Score] = field(default_factory=dict)
 
     def to_json(self) -> Json:
@@ -132,7 +132,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
     found = Scores()
-    groups: list[tuple[Shape, int, Compared]] = []
+    groups: list[tuple[PlanShape, int, Compared]] = []
     for key, value in right.items():
         record = read_record(value)
         facts = None if record is None or record.within else facts_of(record, bench, index)

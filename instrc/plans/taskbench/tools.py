@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.ir.bench import Bench, BenchInput, BenchTool, Kind
+from instrc.ir.bench import Bench, BenchInput, BenchKind, BenchTool
 from instrc.jsonvalue import Json, JsonObject, as_texts
 from instrc.naming import pascal, snake
 
@@ -80,7 +80,7 @@ def media(kind: str) -> dict[str, Json]:
     return {"type": "string", "contentMediaType": _MEDIA[word]} if word in _MEDIA else {"type": "string", "description": kind}
 
 
-def _schema(slot: BenchInput, kind: Kind) -> Json:
+def _schema(slot: BenchInput, kind: BenchKind) -> Json:
     if kind == "resource":
         made = media(slot.type)
         return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`

@@ -6,8 +6,8 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
 from instrc.jsonvalue import Json
 
-Kind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
-KINDS: dict[str, Kind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
+FailureKind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
+KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
 """By their words, which a result may have from anywhere."""
 
 
@@ -29,7 +29,7 @@ class Failure(TypedDict):
     """Why a step failed for good."""
 
     step: str | None
-    kind: Kind
+    kind: FailureKind
     code: str | None
     message: str
     attempts: NotRequired[list[Attempt]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.interpreter.commands import Attempt, Complaint, Failure, FireCommand, Kind
+from instrc.runtime.interpreter.commands import Attempt, Complaint, Failure, FailureKind, FireCommand
 
 PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """What was compiled; `steps` is a tool whose properties are steps."""
@@ -90,7 +90,7 @@ class Asking(TypedDict):
     attempts: list[Attempt]
 
 
-Way: TypeAlias = Literal["run", "delay", "within", "task"]
+CommandWay: TypeAlias = Literal["run", "delay", "within", "task"]
 """What an open command is for: the work of a unit, its delay, its deadline, one task of a plan."""
 
 Entry = TypedDict(
@@ -98,7 +98,7 @@ Entry = TypedDict(
     {
         "scope": str,
         "unit": int,
-        "as": Way,
+        "as": CommandWay,
         "after": NotRequired[str],
         "task": NotRequired[str],
         "copy": NotRequired[int | None],
@@ -116,7 +116,7 @@ Entry = TypedDict(
 class Fault(TypedDict):
     """Why a command has failed."""
 
-    kind: Kind
+    kind: FailureKind
     code: str | None
     message: str
 

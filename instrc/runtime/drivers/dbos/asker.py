@@ -20,7 +20,7 @@ from instrc.runtime.interpreter import versions
 _T = TypeVar("_T")
 
 
-class Asker:
+class StoreClient:
     """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
 
     def __init__(self, location: store.StoreLocation) -> None:

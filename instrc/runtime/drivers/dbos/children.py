@@ -10,7 +10,7 @@ from dbos import DBOSClient
 
 from instrc.jsonvalue import Json
 from instrc.runtime.drivers.dbos.live import Live
-from instrc.runtime.effects import Child, Effects, child_inputs, child_result
+from instrc.runtime.effects import Effects, RunChild, child_inputs, child_result
 from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
@@ -36,7 +36,7 @@ class RunHost(Protocol):
         """End a run."""
 
 
-def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, effects: Effects) -> Child:
+def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, effects: Effects) -> RunChild:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:

@@ -18,7 +18,7 @@ from instrc import problems
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.dbos import mail, store
-from instrc.runtime.drivers.dbos.asker import Asker
+from instrc.runtime.drivers.dbos.asker import StoreClient
 from instrc.runtime.drivers.dbos.lock import acquired
 from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_of
 from instrc.runtime.drivers.dbos.rest import POLL
@@ -54,7 +54,7 @@ class DurableEngine:
         self.people = people
         self.watch = watch
         self.keep = keep
-        self.asker: Asker = Asker(self.location)
+        self.asker: StoreClient = StoreClient(self.location)
         self._runner: Runner | None = None
 
     async def start(self, launch: Launch) -> RunReport:

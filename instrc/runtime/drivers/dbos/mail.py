@@ -11,8 +11,8 @@ from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, as_object
 from instrc.runtime.secrets import redacted
 
-Verdict: TypeAlias = Literal["open", "taken", "refused"]
-_VERDICTS: tuple[Verdict, ...] = ("open", "taken", "refused")
+LetterVerdict: TypeAlias = Literal["open", "taken", "refused"]
+_VERDICTS: tuple[LetterVerdict, ...] = ("open", "taken", "refused")
 _TABLE = sa.Table(
     "instrc_mail",
     sa.MetaData(),
@@ -82,14 +82,14 @@ class Watch:
             self._connection = None
 
 
-def settle(engine: sa.Engine, letter: str, verdict: Verdict) -> None:
+def settle(engine: sa.Engine, letter: str, verdict: LetterVerdict) -> None:
     """Note what has become of a letter; its text is not needed any more."""
     with engine.begin() as connection:
         update = sa.update(_TABLE).where(_TABLE.c.id == letter).values(verdict=_VERDICTS.index(verdict), body="{}")
         connection.execute(update)
 
 
-def verdict_of(engine: sa.Engine, letter: str) -> Verdict:
+def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
     """Return what has become of a letter."""
     with engine.connect() as connection:
         found = connection.execute(sa.select(_TABLE.c.verdict).where(_TABLE.c.id == letter)).scalar()

@@ -10,7 +10,7 @@ from instrc.runtime.engine import Launch, LaunchDocument, RunReport
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.interpreter.documents import Outcome, State
-from instrc.runtime.questions import Question, Status, question_of
+from instrc.runtime.questions import Question, RunStatus, question_of
 from instrc.runtime.secrets import redacted
 
 _ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
@@ -59,7 +59,7 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
             if row.status not in _ENDED and child.status not in _ENDED | {"SUCCESS"}:
                 for asked in state_of(client, child)[1]:
                     questions.append(Question(f"{below}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by))
-    status: Status
+    status: RunStatus
     if row.status in _ENDED:
         status = "cancelled"
     else:

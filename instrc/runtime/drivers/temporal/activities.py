@@ -16,7 +16,7 @@ from instrc.limits.runs import KEPT_PLANS
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.recording import as_recorded
 from instrc.runtime.drivers.temporal import names
-from instrc.runtime.drivers.temporal.documents import Came, Child, Effect, Launched
+from instrc.runtime.drivers.temporal.documents import ActivityOutcome, Child, Effect, Launched
 from instrc.runtime.effects import Effects, child_inputs
 from instrc.runtime.engine import Equip
 from instrc.runtime.events import Sink
@@ -53,21 +53,21 @@ class Carrying:
         return [self.model, self.activity, self.fire]
 
     @temporal.defn(name=names.ACTIVITIES["model"])
-    async def model(self, given: Effect) -> Came:
+    async def model(self, given: Effect) -> ActivityOutcome:
         """Ask a model."""
         return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["activity"])
-    async def activity(self, given: Effect) -> Came:
+    async def activity(self, given: Effect) -> ActivityOutcome:
         """Call an activity."""
         return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["fire"])
-    async def fire(self, given: Effect) -> Came:
+    async def fire(self, given: Effect) -> ActivityOutcome:
         """Call an activity whose result nobody waits for."""
         return await self._carry_out(given)
 
-    async def _carry_out(self, given: Effect) -> Came:
+    async def _carry_out(self, given: Effect) -> ActivityOutcome:
         beating = asyncio.ensure_future(_beat())
         try:
             return await self._attempt(given)
@@ -82,7 +82,7 @@ class Carrying:
         finally:
             beating.cancel()
 
-    async def _attempt(self, given: Effect) -> Came:
+    async def _attempt(self, given: Effect) -> ActivityOutcome:
         launch = await self._launch(given["digest"])
         command = given["command"]
         effects = self.equip(given["run"], launch["plan"], launch["how"], self.sink)

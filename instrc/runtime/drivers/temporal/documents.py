@@ -68,7 +68,7 @@ class PendingResult(TypedDict):
     pending: bool
 
 
-Came: TypeAlias = Result | Handed | PendingResult
+ActivityOutcome: TypeAlias = Result | Handed | PendingResult
 """What an activity gives back."""
 
 

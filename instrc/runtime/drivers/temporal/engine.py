@@ -32,7 +32,7 @@ from instrc.runtime.asking import ask_people
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import connected, has_search_attributes, trouble
 from instrc.runtime.drivers.temporal.documents import AnswerMessage, Launched
-from instrc.runtime.drivers.temporal.reports import Reader
+from instrc.runtime.drivers.temporal.reports import ServerClient
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
 from instrc.runtime.engine import Equip, Keep, Launch, RunReport
@@ -193,8 +193,8 @@ class TemporalEngine:
             self._connection = (loop, await connected(self.folder))
         return self._connection[1]
 
-    async def _reader(self) -> Reader:
-        return Reader(await self._client(), self.prefix, self.queue)
+    async def _reader(self) -> ServerClient:
+        return ServerClient(await self._client(), self.prefix, self.queue)
 
     @asynccontextmanager
     async def _served(self, *, carry: bool) -> AsyncIterator[None]:

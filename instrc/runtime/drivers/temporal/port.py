@@ -14,7 +14,7 @@ from instrc.durations import seconds
 from instrc.limits.runs import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
-from instrc.runtime.drivers.temporal.documents import Came, Carried, Child, Continued, Effect, Ended, Launched
+from instrc.runtime.drivers.temporal.documents import ActivityOutcome, Carried, Child, Continued, Effect, Ended, Launched
 from instrc.runtime.drivers.temporal.telling import tell
 from instrc.runtime.effects import child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Command, FireCommand, ModelCommand, Result
@@ -131,10 +131,10 @@ class TemporalPort:
 
     # --- carrying out ---------------------------------------------------------------------------------------------------------
 
-    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> Came:
+    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> ActivityOutcome:
         """Carry out a command in a worker."""
         given: Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
-        came: Came = await workflow.execute_activity(
+        came: ActivityOutcome = await workflow.execute_activity(
             names.ACTIVITIES[command["kind"]],
             given,
             activity_id=command["id"],

@@ -19,13 +19,13 @@ from instrc.runtime.drivers.temporal.connection import trouble
 from instrc.runtime.drivers.temporal.documents import Ended, Standing
 from instrc.runtime.engine import RunReport
 from instrc.runtime.interpreter.documents import Outcome
-from instrc.runtime.questions import Question, Status
+from instrc.runtime.questions import Question, RunStatus
 
 _PAUSE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ServerClient:
     """Asks a server and its workers."""
 
     client: Client
@@ -66,7 +66,7 @@ class Reader:
             found = await self._asked(described.id)
             record, outcome = found["record"], found["outcome"]
             questions, idle = await self._questions(described.id, found)
-        status: Status = "running"
+        status: RunStatus = "running"
         if outcome is not None:
             status = outcome["status"]
         elif described.status != WorkflowExecutionStatus.RUNNING:

@@ -12,7 +12,7 @@ from instrc.runtime.interpreter.v1.issue import ask, schema_of
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.results import Came, came_of
 from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, name_of, scoped_id
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.runtime.validation import complaints, complaints_by
 
@@ -60,7 +60,7 @@ def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | Non
     return None if unit.kind == "model" else _fit_result(unit, value)[1]
 
 
-def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
+def _overdue(machine: Machine, scope: str, unit: PlanUnit, span: str) -> None:
     error = failure("timeout", f"`{name_of(unit)}` was not done within {span}", name_of(unit))
     inner = scoped_id(scope, unit.context)
     fail(machine, inner if unit.block is not None and inner in machine.state["scopes"] else scope, error)
@@ -69,7 +69,7 @@ def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
 # --- models -------------------------------------------------------------------------------------------------------------------
 
 
-def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Entry, came: Came) -> None:
+def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Entry, came: Came) -> None:
     """Accept a model's answer, ask again, or give up."""
     machine.state["spent"]["tokens"] += came.tokens
     if came.error is not None:
@@ -96,14 +96,14 @@ def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Entry, 
     finish(machine, scope, unit, answer)
 
 
-def _misfits(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
+def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
     """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
     schema = schema_of(machine, scope, unit)
     return complaints_by(unit.validator, value) if schema is unit.schema else complaints(value, schema)
 
 
 def _again(
-    machine: Machine, scope: str, unit: Unit, entry: Entry, answer: Json, wrong: list[Complaint], *, planned: bool
+    machine: Machine, scope: str, unit: PlanUnit, entry: Entry, answer: Json, wrong: list[Complaint], *, planned: bool
 ) -> None:
     attempts: list[Attempt] = [*entry["attempts"], {"answer": answer, "complaints": wrong}]
     if entry["asks"] < machine.program.options.get("asks", 2):
@@ -125,7 +125,7 @@ def _again(
     raise FailedError({**failure("plan" if planned else "invalid", message, step), "attempts": attempts})
 
 
-def _goes_round(unit: Unit, entry: Entry, answer: Json) -> bool:
+def _goes_round(unit: PlanUnit, entry: Entry, answer: Json) -> bool:
     """Tell whether a loop in a chunk asks for another round, and may have it."""
     for loop in unit.loops:
         part = answer
@@ -136,7 +136,7 @@ def _goes_round(unit: Unit, entry: Entry, answer: Json) -> bool:
     return False
 
 
-def _fire(machine: Machine, scope: str, unit: Unit, answer: Json) -> None:
+def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
     """Send what a step has filled in to the activity that is called like it."""
     if not machine.program.fires or not isinstance(answer, dict):
         return
@@ -154,7 +154,7 @@ def _fire(machine: Machine, scope: str, unit: Unit, answer: Json) -> None:
             )
 
 
-def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
+def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
     """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
     found: list[Complaint] = []
     tasks: set[str] = set()
@@ -178,12 +178,12 @@ def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
 # --- people and activities ----------------------------------------------------------------------------------------------------
 
 
-def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
+def _wrong(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
     plans, tasks = _plan_faults(unit, value, alone=len(unit.steps) == 1)
     return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 
-def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit, came: Came) -> None:
+def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanUnit, came: Came) -> None:
     """Take in a person's answer; a wrong one leaves the question open."""
     if came.error is not None:
         machine.close_command(command)
@@ -205,7 +205,7 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit,
     finish(machine, scope, unit, record)
 
 
-def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
+def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
     wrapped: Json = {"output": value} if unit.wrapped else value
     wrong = complaints_by(unit.validator, wrapped)
@@ -220,7 +220,7 @@ def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     return wrapped, wrong
 
 
-def _apply_activity_result(machine: Machine, scope: str, unit: Unit, came: Came) -> None:
+def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: Came) -> None:
     """Take in what an activity gives back."""
     step = unit.steps[0]
     if came.error is not None:

@@ -11,7 +11,7 @@ from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.documents import RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.state import Machine, give_up, name_of, scoped_id
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 
 
@@ -30,7 +30,7 @@ class StoppedError(Exception):
         self.step = step
 
 
-def begin(machine: Machine, scope: str, unit: Unit) -> BlockResult | None:
+def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
     """Begin a block; return what it gives if there is nothing to wait for."""
     block = unit.block
     here = scoped_id(scope, unit.context)
@@ -142,14 +142,14 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
             return BlockResult(record, value)
 
 
-def rescue(machine: Machine, scope: str, unit: Unit, error: Failure) -> bool:
+def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool:
     """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
     inner = scoped_id(scoped_id(scope, unit.context), "else")
     return machine.open_scope(inner, unit.regions[1], scope, {"error": without_type(error)}, {"branch": 1})
 
 
-def can_rescue(machine: Machine, scope: str, unit: Unit) -> bool:
+def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
     """Tell whether a block is a `try` in its first body."""
     noted = machine.branch(scope, unit.context) if isinstance(unit.block, Try) else None
     return noted is not None and noted["branch"] == 0
@@ -161,7 +161,7 @@ def _enter(
     return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
 
 
-def _elements(unit: Unit, source: Json, most: int | None) -> list[Json]:
+def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
     """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
     name = name_of(unit)
     if isinstance(source, int) and not isinstance(source, bool):
@@ -180,7 +180,7 @@ def _elements(unit: Unit, source: Json, most: int | None) -> list[Json]:
     return source if isinstance(source, list) else list(range(1, count + 1))
 
 
-def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> BlockResult | None:
+def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult | None:
     """Begin as many elements as may run at the same time."""
     noted = machine.each(scope, unit.context)
     limit = machine.program.options.get("elements") or len(noted["items"])
@@ -204,7 +204,7 @@ def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Blo
     return BlockResult(noted["records"], noted["values"])
 
 
-def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> BlockResult | None:
+def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult | None:
     noted = machine.repeat(scope, unit.context)
     while True:
         noted["round"] += 1
@@ -248,7 +248,7 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
-def _end_repeat(machine: Machine, scope: str, unit: Unit, block: Repeat) -> BlockResult:
+def _end_repeat(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult:
     noted = machine.repeat(scope, unit.context)
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
     records = noted.pop("records")

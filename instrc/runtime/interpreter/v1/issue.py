@@ -15,7 +15,7 @@ from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.results import kind_of_failure
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, name_of, scoped_id
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
 from instrc.runtime.interpreter.v1.views import replace_property
 
@@ -54,7 +54,7 @@ def pending(machine: Machine) -> list[Command]:
     return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
 
 
-def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
+def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> None:
     here = scoped_id(scope, unit.id)
     waits = unit.timed and machine.program.options.get("pauses", True)
     if waits and not delayed and (delay := _span(unit, "delay", max)) is not None:
@@ -94,7 +94,7 @@ def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
             machine.state["queue"].append(here)
 
 
-def ask(machine: Machine, scope: str, unit: Unit, entry: Asking) -> None:
+def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     """Let a model be asked for a chunk, for the first time or again."""
     for step, among in unit.among:
         _choices(machine, scope, step, among.choices)
@@ -127,7 +127,7 @@ def ask(machine: Machine, scope: str, unit: Unit, entry: Asking) -> None:
     machine.state["queue"].append(command)
 
 
-def _span(unit: Unit, which: str, choose: _Choose) -> str | None:
+def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
     """Return the deadline or the delay of a unit: of several steps the shortest deadline, the longest delay."""
     parts = unit.steps or ((unit.block,) if unit.block is not None else ())
     spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
@@ -190,7 +190,7 @@ def command_of(machine: Machine, command: str) -> Command:
     }
 
 
-def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry: Entry) -> ModelCommand:
+def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ModelCommand:
     if machine.program.open and scope == ROOT and unit.index == 0:
         context = dict(machine.state["inputs"])
     else:
@@ -209,7 +209,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry
     }
 
 
-def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
+def schema_of(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Return what an executor fills in, with the choices that are known by now."""
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1
@@ -238,13 +238,13 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
     return choices
 
 
-def _input(machine: Machine, scope: str, unit: Unit, step: Step) -> Json:
+def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
     if step.arguments is None:
         return context_of(machine, scope, unit, unit.references if len(unit.steps) == 1 else step.references)
     return evaluate(machine, scope, step.arguments)
 
 
-def _shown_to_person(machine: Machine, scope: str, unit: Unit) -> Json:
+def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Return what a person is shown: for several steps, by their keys, without what the person is only now asked for."""
     if len(unit.steps) == 1:
         return _input(machine, scope, unit, unit.steps[0])

@@ -17,7 +17,7 @@ from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
-from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, Source, Unit, UnitKind, reads
+from instrc.runtime.interpreter.v1.units import LocatedPath, NameSource, PlanRegion, PlanUnit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.schema.validation import SchemaValidator
 
@@ -96,7 +96,7 @@ class RunnablePlan:
                     if isinstance(repeat, Repeat) and repeat.key is not None:
                         region.keys[repeat.key].append(unit.index)
 
-    def _inside(self, unit: Unit, block: Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, Body]]:
+    def _inside(self, unit: PlanUnit, block: Block, region: PlanRegion) -> Iterator[tuple[PlanRegion, Body]]:
         bodies: list[tuple[Body, frozenset[str], Condition | None]]
         match block:
             case When(branches=branches):
@@ -118,26 +118,26 @@ class RunnablePlan:
             self.regions.append(inner)
             yield inner, body
 
-    def _units(self, context: Context, index: int) -> Iterator[Unit]:
+    def _units(self, context: Context, index: int) -> Iterator[PlanUnit]:
         if not isinstance(context, Chunk):
-            yield Unit(index, context.name, "block", context.name, block=context)
+            yield PlanUnit(index, context.name, "block", context.name, block=context)
             return
         if context.executor == "server":
             for step in context.steps:
                 kind: UnitKind = "fail" if step.fail else "plan" if step.plan is not None else "activity"
                 kind = "fire" if self.open else kind
-                yield self._viewed(Unit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
+                yield self._viewed(PlanUnit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
                 index += 1
             return
         if context.executor == "user":
-            yield self._viewed(Unit(index, context.name, "user", context.name, context.steps, context))
+            yield self._viewed(PlanUnit(index, context.name, "user", context.name, context.steps, context))
             return
         groups = [(self.models.get(""), context.steps)] if self.whole else list(_by_model(context, self.models))
         for number, (model, steps) in enumerate(groups):
             name = context.name if len(groups) == 1 else f"{context.name}.{steps[0].key}"
-            yield self._viewed(Unit(index + number, name, "model", context.name, steps, context, model=model))
+            yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, context, model=model))
 
-    def _viewed(self, unit: Unit) -> Unit:
+    def _viewed(self, unit: PlanUnit) -> PlanUnit:
         """Give a unit the schema of what is filled in."""
         assert unit.chunk is not None
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
@@ -206,12 +206,12 @@ class RunnablePlan:
         return []
 
 
-def _of_block(unit: Unit) -> tuple[When | Each | Repeat | Try | Do, ...]:
+def _of_block(unit: PlanUnit) -> tuple[When | Each | Repeat | Try | Do, ...]:
     """Return the block of a unit, where it may have a deadline."""
     return () if unit.block is None or isinstance(unit.block, Else) else (unit.block,)
 
 
-def _source(region: PlanRegion, name: str) -> Source | None:
+def _source(region: PlanRegion, name: str) -> NameSource | None:
     if name in region.names:
         return "name"
     if name in region.keys:
@@ -219,7 +219,7 @@ def _source(region: PlanRegion, name: str) -> Source | None:
     return "context" if name in region.contexts else None
 
 
-def _keys(unit: Unit) -> tuple[str, ...]:
+def _keys(unit: PlanUnit) -> tuple[str, ...]:
     if unit.block is not None:
         key = None if isinstance(unit.block, Else) else unit.block.key
         return () if key is None else (key,)

@@ -9,10 +9,10 @@ from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.record import output_of
 from instrc.runtime.interpreter.v1.state import FailedError, Machine, scoped_id
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 
 
-def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json = None) -> None:
+def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json = None) -> None:
     """Record what a unit gives, let those begin that waited for it, and go outwards where that completes a body."""
     while True:
         _note(machine, scope, unit, record, value)
@@ -45,7 +45,7 @@ def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json =
         scope, unit, (record, value) = parent, owner, given
 
 
-def _note(machine: Machine, scope: str, unit: Unit, record: Json, value: Json) -> None:
+def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json) -> None:
     """Write down what a unit gives, and put away its deadline."""
     here = machine.scope(scope)
     if unit.timed:
@@ -89,7 +89,7 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
         scope = parent
 
 
-def _complete(machine: Machine, inner: str, parent: str, owner: Unit) -> None:
+def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> None:
     """Go on after a body in which there was nothing to do."""
     given = blocks.body_done(machine, inner)
     if given is not None:

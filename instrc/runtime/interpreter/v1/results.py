@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.interpreter.commands import KINDS, Complaint, Kind, Result
+from instrc.runtime.interpreter.commands import KINDS, Complaint, FailureKind, Result
 from instrc.runtime.interpreter.documents import Fault
 
 _TOKENS = ("input_tokens", "output_tokens")
@@ -42,7 +42,7 @@ def came_of(result: Result) -> Came:
     return Came(None, fault, said, tokens)
 
 
-def kind_of_failure(said: JsonObject) -> Kind:
+def kind_of_failure(said: JsonObject) -> FailureKind:
     """Return the kind that an error says, `failed` if it is none that there is."""
     kind = said.get("kind")
     return KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NoReturn, cast
 
 from instrc.jsonvalue import JsonObject, as_text
-from instrc.runtime.interpreter.commands import Failure, Kind
+from instrc.runtime.interpreter.commands import Failure, FailureKind
 from instrc.runtime.interpreter.documents import BodyState, BranchState, EachState, Entry, PlanState, RepeatState, State
 from instrc.runtime.interpreter.v1.program import RunnablePlan
-from instrc.runtime.interpreter.v1.units import PlanRegion, Unit
+from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 
 ROOT = ""
 """The id of the outermost scope."""
@@ -45,7 +45,7 @@ class Machine:
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region]
 
-    def unit(self, scope: str, unit: int) -> Unit:
+    def unit(self, scope: str, unit: int) -> PlanUnit:
         """Return a unit of the body that a scope carries out."""
         region: int = self.state["scopes"][scope]["region"]
         return self.program.regions[region].units[unit]
@@ -132,17 +132,17 @@ def scoped_id(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def failure(kind: Kind, message: str, step: str | None, code: str | None = None) -> Failure:
+def failure(kind: FailureKind, message: str, step: str | None, code: str | None = None) -> Failure:
     """Return why a step has failed for good."""
     return {"step": step, "kind": kind, "code": code, "message": message}
 
 
-def give_up(kind: Kind, message: str, step: str | None, code: str | None = None) -> NoReturn:
+def give_up(kind: FailureKind, message: str, step: str | None, code: str | None = None) -> NoReturn:
     """Let a step fail for good."""
     raise FailedError(failure(kind, message, step, code))
 
 
-def name_of(unit: Unit) -> str:
+def name_of(unit: PlanUnit) -> str:
     """Return what a unit is called in errors: its step, its key, else its context."""
     if unit.steps:
         return unit.steps[0].key

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from instrc.ir.reads import value_of
-from instrc.ir.tasks import Reference, Task
+from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
 from instrc.limits.runs import TASK_COPIES
 from instrc.plans.check import check_tasks, tools_of
@@ -16,12 +16,12 @@ from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.results import Came
 from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id
-from instrc.runtime.interpreter.v1.units import Unit
+from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.runtime.validation import complaints
 
 
-def begin(machine: Machine, scope: str, unit: Unit) -> Json:
+def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Check a plan and begin the tasks that wait for no other; return the result if there is nothing to do."""
     step = unit.steps[0]
     plan = evaluate(machine, scope, step.arguments)
@@ -38,7 +38,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Json:
     return _result(machine, scope, unit, tasks)
 
 
-def conclude(machine: Machine, scope: str, unit: Unit, result: Json) -> None:
+def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None:
     """Give the records of all tasks as what the step has brought."""
     machine.scope(scope)["blocks"].pop(unit.id, None)
     faults = complaints(result, unit.schema)
@@ -73,7 +73,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
         conclude(machine, scope, unit, listed)
 
 
-def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Entry) -> ActivityCommand:
+def command_of(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
     """Return the command of one task, or of one copy of it."""
     state = machine.plan(scope, unit.id)
     task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
@@ -100,10 +100,10 @@ def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: En
 class _ReadPlan:
     """A plan that was read, and of which values."""
 
-    unit: Unit
+    unit: PlanUnit
     plan: Json
-    tasks: dict[str, Task]
-    followers: dict[str, list[Task]]
+    tasks: dict[str, PlanTask]
+    followers: dict[str, list[PlanTask]]
     """The tasks that wait for one, in the order of the plan."""
 
 
@@ -111,12 +111,12 @@ _read: deque[_ReadPlan] = deque(maxlen=16)
 """The last few plans, found by the values they were read from: a state never changes its plan."""
 
 
-def _read_plan(unit: Unit, plan: Json) -> _ReadPlan:
+def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
     """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
     known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
     if known is None:
         tasks = {task.id: task for task in check_tasks(plan, tools_of(unit.steps[0].plan))[0]}
-        followers: dict[str, list[Task]] = {id_: [] for id_ in tasks}
+        followers: dict[str, list[PlanTask]] = {id_: [] for id_ in tasks}
         for task in tasks.values():
             for other in task.needs:
                 followers[other].append(task)
@@ -125,16 +125,16 @@ def _read_plan(unit: Unit, plan: Json) -> _ReadPlan:
     return known
 
 
-def _output(unit: Unit, task: Task) -> Json:
+def _output(unit: PlanUnit, task: PlanTask) -> Json:
     return _tool(unit, task).get("output", True)
 
 
-def _tool(unit: Unit, task: Task) -> JsonObject:
+def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
     """Return what the step says of the tool that a task calls."""
     return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
 
 
-def _start(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, ids: list[str]) -> None:
+def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: list[str]) -> None:
     """Begin tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
     state = machine.plan(scope, unit.id)
     for id_ in ids:
@@ -167,12 +167,12 @@ def _start(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, ids: list[
             _end_task(machine, scope, unit, read, id_, "ok")
 
 
-def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, copy: int | None) -> None:
+def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str, copy: int | None) -> None:
     machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": task, "copy": copy})
     machine.state["queue"].append(command)
 
 
-def _end_task(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, id_: str, status: str) -> None:
+def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:
     """Note how a task has ended; let those begin that waited for it, or skip them."""
     state = machine.plan(scope, unit.id)
     ended = [(id_, status)]
@@ -197,7 +197,7 @@ def _end_task(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, id_: st
     _start(machine, scope, unit, read, ready)
 
 
-def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -> list[Json] | None:
+def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask, ...]) -> list[Json] | None:
     """Return the records of all tasks, in the order of the plan; `None` while some are not done."""
     if unit.id not in machine.scope(scope)["blocks"]:
         return None
@@ -216,7 +216,7 @@ def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -
     return listed
 
 
-def _counts(task: Task, state: PlanState) -> list[int] | str:
+def _counts(task: PlanTask, state: PlanState) -> list[int] | str:
     """Return the lengths of the lists whose elements make copies of a task; a text says why there are none."""
     counts: list[int] = []
     for name, reference in task.references():
@@ -244,7 +244,7 @@ def _chosen(counts: list[int], copy: int) -> list[int]:
     return chosen[::-1]
 
 
-def _arguments(task: Task, state: PlanState, copy: int | None) -> dict[str, Json]:
+def _arguments(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
     counts = _counts(task, state) if copy is not None else ""
     chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
     given: dict[str, Json] = {}

@@ -13,14 +13,14 @@ from instrc.jsonvalue import Json
 from instrc.schema.validation import SchemaValidator
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
-Source: TypeAlias = Literal["name", "key", "context", "input"]
+NameSource: TypeAlias = Literal["name", "key", "context", "input"]
 
 
 class LocatedPath(NamedTuple):
     """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
 
     levels: int
-    source: Source
+    source: NameSource
     name: str
     rest: tuple[str, ...]
     quoted: tuple[bool, ...]
@@ -34,7 +34,7 @@ class ShownPath(NamedTuple):
 
 
 @dataclass(slots=True)
-class Unit:
+class PlanUnit:
     """What is begun and done as a whole."""
 
     index: int
@@ -85,7 +85,7 @@ class PlanRegion:
     names: frozenset[str]
     value: Value | None
     until: Condition | None = None
-    units: list[Unit] = field(default_factory=list)
+    units: list[PlanUnit] = field(default_factory=list)
     keys: dict[str, list[int]] = field(default_factory=dict)
     """The units that give a key, in order."""
     contexts: dict[str, list[int]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class PlanRegion:
     """Where paths lead, as they are asked for."""
 
 
-def reads(unit: Unit) -> Iterator[Read]:
+def reads(unit: PlanUnit) -> Iterator[Read]:
     """Yield the paths that must lead somewhere before a unit can begin."""
     match unit.block:
         case When(branches=branches):

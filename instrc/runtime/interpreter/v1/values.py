@@ -10,7 +10,7 @@ from instrc.ir.reads import Constant, Listed, Named, Read, Value
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.state import Machine
-from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, ShownPath, Unit
+from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, PlanUnit, ShownPath
 from instrc.runtime.interpreter.v1.views import with_definitions
 from instrc.runtime.validation import accepts
 
@@ -65,7 +65,7 @@ def holds(machine: Machine, scope: str, condition: Condition) -> bool:
     return any(accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests)
 
 
-def context_of(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> dict[str, Json]:
+def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
     """Return what paths lead to, nested by the paths; what the unit gives itself is left out."""
     if reads is not unit.references:
         view = tuple(_view(machine, scope, unit, reads))
@@ -83,7 +83,7 @@ def context_of(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]
     return found
 
 
-def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
+def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
     """Yield what is shown of some paths: each once, and without those below others."""
     region = machine.region(scope)
     chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
@@ -94,7 +94,7 @@ def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> 
         yield ShownPath(place, (place.name, *place.rest) if place.source != "context" else place.rest)
 
 
-def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -> Value | None:
+def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
     """Return a value without the parts that the unit itself gives, which are not there yet; `None` if nothing is left."""
     region = machine.region(scope)
 
@@ -114,7 +114,7 @@ def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -
             return value
 
 
-def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: Unit) -> bool:
+def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
     """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
     if place.levels:
@@ -125,7 +125,7 @@ def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: Unit) -> boo
     return bool(givers) and all(giver >= unit.index for giver in givers)
 
 
-def _properties(unit: Unit) -> Iterable[str]:
+def _properties(unit: PlanUnit) -> Iterable[str]:
     """Return names that a path in a slot may begin with: those around it."""
     properties = unit.schema.get("properties") if isinstance(unit.schema, dict) else None
     found: set[str] = set()
@@ -204,7 +204,7 @@ def _step(
     return _member(whole_shown, rest, quoted)
 
 
-def shown_of(machine: Machine, unit: Unit, key: str, value: Json) -> Json:
+def shown_of(machine: Machine, unit: PlanUnit, key: str, value: Json) -> Json:
     """Return what others are shown of a step: its output, without thoughts and metrics."""
     if key not in unit.meta:
         return value
