@@ -66,9 +66,11 @@ def test_what_programs_are_made_of_is_freed_without_it() -> None:
         instrc.compile("const a0 = Draft;\n" + "".join(f"const a{i} = Draft(a{i - 1});\n" for i in range(1, steps)), vibes=_VIBES)
         return gc.collect()
 
+    def least(steps: int) -> int:  # threads that other tests have left behind may add their own in between
+        return min(left(steps) for _ in range(5))
+
     gc.disable()
-    left(2)
-    assert left(100) == left(2)
+    assert least(100) == least(2)
 
 
 def test_what_lasts_counts_as_old_at_once() -> None:

@@ -67,9 +67,10 @@ def test_cases_that_cannot_be_updated_are_told(tmp_path: Path, capfd: pytest.Cap
     assert "x.cases.md` cannot be written: it is a link, and links are not written through" in capfd.readouterr().err
 
 
-def test_a_file_of_cases_without_a_heading_has_no_cases(tmp_path: Path) -> None:
+def test_a_file_of_cases_without_a_heading_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.cases.md").write_text("```json answer\n{}\n```\n", encoding="utf-8")
-    assert main(["test"]) == 5
+    assert main(["test"]) == 1
+    assert "x.cases.md:1: before the first case: a block belongs to no case" in capfd.readouterr().out
 
 
 def test_a_working_folder_that_is_gone_is_told(
