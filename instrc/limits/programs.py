@@ -28,6 +28,8 @@ SHORTLIST: Final = 24
 """Names that are compared letter by letter."""
 COMPARED_NAME: Final = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
+COMPARED_LABELS: Final = 20
+"""Labels that one is compared with for each letter it may lack."""
 
 # compiling
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Name, Object, Pipe, Program, Uri
+from instrc.limits.programs import COMPARED_LABELS, COMPARED_NAME
 from instrc.lint.written import nodes
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import is_a_slip_of
@@ -100,35 +101,51 @@ def _is_empty(value: object) -> bool:
 
 
 def _may_be_similar(labels: set[str]) -> bool:
-    """Tell whether two of many words may differ by one letter: without one letter they are equal."""
+    """Tell whether two of many words may differ by one letter."""
     seen: set[str] = set()
     for label in labels:
-        shorter = {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
+        shorter = _shortened(label)
         if not seen.isdisjoint(shorter):
             return True
         seen |= shorter
     return False
 
 
-def _similar_labels(written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.slips import SimilarLabel  # only where there is one
+def _shortened(label: str) -> set[str]:
+    """Return a word and what it is without one of its letters: words that differ by one letter share one of these."""
+    if len(label) > COMPARED_NAME:
+        return {label}
+    return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
 
+
+def _similar_labels(written: list[object]) -> Iterator[Problem]:
     calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
     for node in written:
         if isinstance(node, Call) and node.callee.text not in _KEYED:
             calls[node.callee.text].append(_labels(node))
     for callee, uses in calls.items():
-        places: dict[str, list[Span]] = defaultdict(list)
-        for use in uses:
-            for label, at in use.items():
-                places[label].append(at)
-        by_use = sorted(places, key=lambda label: (-len(places[label]), places[label][0].start))
-        for number, label in enumerate(by_use):
-            together = {each for use in uses if label in use for each in use}
-            other = next((each for each in by_use[:number] if each not in together and _is_slip(label, each)), None)
-            if other is not None:
-                at, there = places[label][0], places[other][0]
-                yield SimilarLabel(at=at, label=label, callee=callee, other=other, there=there)
+        yield from _similar_in(callee, uses)
+
+
+def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
+    """Yield labels that are another one with a wrong letter, and never stand beside it; the rarer one is the slip."""
+    from instrc.problems.slips import SimilarLabel  # only where there is one
+
+    places: defaultdict[str, dict[int, Span]] = defaultdict(dict)
+    for number, use in enumerate(uses):
+        for label, at in use.items():
+            places[label][number] = at
+    first = {label: next(iter(found.values())) for label, found in places.items()}
+    usual: defaultdict[str, list[str]] = defaultdict(list)
+    for label in sorted(places, key=lambda label: (-len(places[label]), first[label].start)):
+        shortened = _shortened(label)
+        near = dict.fromkeys(each for word in shortened for each in usual[word][:COMPARED_LABELS])
+        found = [each for each in near if _is_slip(label, each) and places[each].keys().isdisjoint(places[label])]
+        if found:
+            other = min(found, key=lambda each: (-len(places[each]), first[each].start))
+            yield SimilarLabel(at=first[label], label=label, callee=callee, other=other, there=first[other])
+        for word in shortened:
+            usual[word].append(label)
 
 
 def _labels(call: Call) -> dict[str, Span]:

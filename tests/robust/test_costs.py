@@ -10,7 +10,11 @@ import pytest
 
 import instrc
 from instrc.comparing.schemas import compare
+from instrc.lint.slips import slips
 from instrc.lowering.names import unique as unique_name
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax.parse import parse
 
 UNION = {
     "type": "object",
@@ -167,6 +171,13 @@ def different_in_each_property(size: int) -> object:
     return instrc.subsumes(wide, narrow)
 
 
+def labels(size: int) -> object:
+    """Look for labels that differ by one letter among many that differ by more, beside a very long one."""
+    calls = "".join(f"Draft({chr(97 + i % 26) * 5}{i * i}: prompt);\n" for i in range(size))
+    slip = f"Draft({'y' * 9_000}: prompt, people: prompt);\nDraft(peple: prompt)"
+    return list(slips(parse(Source("x.aug", calls + slip), Report())))
+
+
 def recursive_in_each_property(size: int) -> object:
     """Look for a witness in definitions that refer to one another, in very many properties."""
     narrow, wide = (
@@ -207,6 +218,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (references_to_many_branches, 200, 2.5),
     (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
+    (labels, 200, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
