@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,9 +16,15 @@ from instrc.limits.runs import WORKER_PAUSE
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from instrc.runtime.engine import Serving
 
 _FIRST_PAUSE = 1.0
+_LAST_ATTEMPT = 5.0
+"""Seconds that an attempt to reach a server may take when the worker is told to stop."""
+_LAST_MOMENT = 0.1
+"""Seconds for the threads of a library to end after an attempt: one that still runs when Python ends aborts the process."""
 
 
 def command(
@@ -55,14 +62,18 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
     while not stop.is_set():
-        reaching = asyncio.ensure_future(_reached(carrier))
+        reaching = asyncio.ensure_future(_reached(carrier, stop))
         stopping = asyncio.ensure_future(stop.wait())
         await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
         if not reaching.done():
+            await asyncio.wait({reaching}, timeout=_LAST_ATTEMPT)
+        if not reaching.done():
             reaching.cancel()
             return
         await reaching
+        if stop.is_set():
+            return
         if not quiet:
             tell("the worker is ready\n")
         try:
@@ -73,17 +84,22 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
             return
 
 
-async def _reached(carrier: Serving) -> None:
-    """Return as soon as the server of an engine answers: a worker may be started before it."""
-    from asyncio import sleep  # as above
+async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
+    """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
+    from asyncio import sleep, wait_for  # as above
 
     from instrc.runtime.engine import UnreachableError
 
     pause = _FIRST_PAUSE
-    while True:
+    while not stop.is_set():
         try:
-            return await carrier.reach()
+            await carrier.reach()
         except UnreachableError as error:
-            tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
-        await sleep(pause)
+            if not stop.is_set():
+                tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
+        else:
+            return
+        with suppress(TimeoutError):
+            await wait_for(stop.wait(), pause)
         pause = min(pause * 2, WORKER_PAUSE)
+    await sleep(_LAST_MOMENT)
