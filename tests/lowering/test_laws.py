@@ -49,7 +49,8 @@ def keywords(error: Any) -> Iterator[str]:
 def test_a_payload_keeps_the_rules_of_its_target(target: str, schema: Any, *, ordered: bool) -> None:
     result = lowered(schema, target, ordered=ordered)
     if result is not None:
-        assert not breaches(result.payload, target)
+        told = any(problem.name == "budget-exceeded" for problem in result.problems)
+        assert not [each for each in breaches(result.payload, target) if not (told and each.rule == "budget")]
         assert loads(dumps(result.map)) == result.map
 
 
