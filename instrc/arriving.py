@@ -60,7 +60,7 @@ async def _read(descriptor: int) -> bytes:
     ready = asyncio.Event()
     try:
         loop.add_reader(descriptor, ready.set)
-    except NotImplementedError:  # Windows
+    except NotImplementedError:  # the event loop of Windows watches sockets only
         return await _read_beside(descriptor)
     except OSError:  # a regular file, which never lets anybody wait
         return os.read(descriptor, _MOST)
