@@ -1,0 +1,16 @@
+;; What a person does in Emacs with a program that has a mistake; each line of the output is one thing seen.
+(require 'eglot)
+(find-file "letter.aug")
+(unless (memq 'eglot-ensure aug-mode-hook) (error "eglot does not start by itself"))
+(apply #'eglot--connect (eglot--guess-contact)) ; as `eglot-ensure' does when Emacs waits for a key
+(let ((rounds 0))
+  (while (and (< (setq rounds (1+ rounds)) 200) (null (flymake-diagnostics)))
+    (flymake-start)
+    (accept-process-output nil 0.1)))
+(dolist (each (flymake-diagnostics))
+  (message "problem %s %s" major-mode (car (split-string (flymake-diagnostic-text each) "\n"))))
+(goto-char 7)
+(eglot-rename "letter")
+(message "renamed %s" (replace-regexp-in-string "\n" " / " (buffer-string)))
+(eglot-format-buffer)
+(message "formatted %s" (replace-regexp-in-string "\n" " / " (buffer-string)))
