@@ -45,4 +45,4 @@ def command(
             report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))
     except CompileError as error:
         raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report, quiet=quiet, output=output))
+    raise typer.Exit(deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))

@@ -15,4 +15,4 @@ def command(run: RunId, store: Store = None, engine_name: EngineName = None, sha
         report = run_to_end(engine(store, engine_name, run=run).cancel(run))
     except CompileError as error:
         raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report))
+    raise typer.Exit(deliver(report, store=store, engine_name=engine_name))

@@ -25,4 +25,4 @@ def command(
             report = run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
     except CompileError as error:
         raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report))
+    raise typer.Exit(deliver(report, store=store, engine_name=engine_name))

@@ -115,7 +115,7 @@ def command(
             report = run_to_end(engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun))
     except CompileError as error:
         raise exit_with(error, shape) from None
-    raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
+    raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 def _refuse_idle(items: str | None, options: dict[str, object], concurrency: int | None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Coroutine, Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
@@ -178,13 +180,26 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
         raise typer.Exit(refuse(str(output), reason(error))) from None
 
 
-def deliver(report: RunReport, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
-    """Print or write how a run stands, and what to do next if it waits; return the exit code."""
+def deliver(
+    report: RunReport,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+    output: Path | None = None,
+    store: Path | None = None,
+    engine_name: str | None = None,
+) -> int:
+    """Print or write how a run stands, and what to do next if it waits, in the store and engine that were said.
+
+    Return the exit code.
+    """
     text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
     if unwritten := deliver_text(text, output):
         show(unwritten, Format.TEXT)
         return PROBLEMS
     if report.status == "waiting" and not quiet:
         step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
-        tell(f"{report.run} waits for an answer: instrc answer {report.run} {step} --data …\n")
+        said = {"--store": store, "--engine": engine_name}
+        where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+        tell(f"{report.run} waits for an answer: instrc answer {report.run} {step}{where} --data …\n")
     return PROBLEMS if report.status == "failed" else 0

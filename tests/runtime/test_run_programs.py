@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,18 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
         assert Path(name).read_text(encoding="utf-8").startswith(beginning)
     capsys.readouterr()
     assert main(["cancel", "one"]) == 0
+
+
+def test_the_command_that_answers_says_the_store_and_the_engine_again(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without them the next command would look for the run in another place."""
+    Path("ask.aug").write_text("Approve_User(prompt)")
+    options = ["--store", "my runs", "--engine", "memory"]
+    assert main(["run", "ask.aug", "--input", "go", "--id", "one", *options]) == 0
+    [told] = [line for line in capsys.readouterr().err.splitlines() if "waits for an answer: instrc " in line]
+    assert told.endswith(" step1_approve --store 'my runs' --engine memory --data …")
+    words = shlex.split(told.split(": instrc ")[1].replace("…", '{"decision": "Approve"}'.join("''")))
+    assert main(words) == 0
+    assert loads(capsys.readouterr().out)["status"] == "done"
 
 
 def test_events_are_lines_of_json_for_programs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
