@@ -1,0 +1,108 @@
+"""What the pages tell a reader to type works: agents in Python, a worker in another terminal, the options of each command.
+
+`test_examples.py` runs the commands beside each example, and `test_readme.py` those of the first page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from instrc.cli import main
+from instrc.jsontext import loads
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("examples", "grammar", "instrc", "schemas", "tests")
+PAGES = [ROOT / "README.md", *sorted(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
+RUNTIME = ROOT / "instrc" / "runtime" / "README.md"
+MEETING = ROOT / "examples" / "meeting-with-approval"
+NEEDS_MORE = ("--model gigachat:", "--model openai:", "--service https://")
+"""Of commands that need a key or a server of somebody else."""
+
+
+class Line(NamedTuple):
+    page: Path
+    text: str
+
+    @property
+    def command(self) -> str:
+        """The line without what it says to the reader."""
+        return re.sub(r"\s+# .*", "", self.text.removeprefix("$ "))
+
+
+def lines(page: Path) -> list[Line]:
+    blocks = re.findall(r"^```(?:console|sh|bash)\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return [Line(page, line) for block in blocks for line in block.splitlines() if line]
+
+
+LINES = [line for page in PAGES if "node_modules" not in page.parts for line in lines(page)]
+AGENTS = [
+    line for line in LINES if line.command.startswith("python agent.py") and not any(word in line.text for word in NEEDS_MORE)
+]
+
+
+def test_every_line_of_a_console_is_a_command() -> None:
+    programs = {line.command.split()[0] for line in LINES}
+    assert programs == {"instrc", "python", "pip", "temporal", "head", "git", "cosmic-ray", "cr-filter-operators", "cr-report"}
+
+
+@pytest.mark.parametrize("line", AGENTS, ids=lambda line: f"{line.page.parent.name}: {line.command}")
+def test_an_agent_without_a_key_does_what_its_page_says(line: Line, tmp_path: Path) -> None:
+    if "extra `smolagents`" in line.text:
+        pytest.importorskip("smolagents")
+    place = shutil.copytree(line.page.parent, tmp_path / "agent")
+    words = [sys.executable, *shlex.split(line.command)[1:]]
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        words,
+        cwd=place,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
+    assert "'status': 'failed'" not in done.stdout
+
+
+def test_a_worker_in_one_terminal_carries_what_another_answers(tmp_path: Path) -> None:
+    pytest.importorskip("dbos")
+    worker, answer = [shlex.split(line.command) for line in lines(RUNTIME)][:2]
+    assert (worker[:2], answer[:3]) == (["instrc", "worker"], ["instrc", "answer", "lunch"])
+    place = shutil.copytree(MEETING, tmp_path / "meeting")
+    instrc = [sys.executable, "-m", "instrc"]
+    begin = ["run", "meeting.aug", "--input", "lunch", "--model", "scripted:answers.json", "--id", "lunch", "--quiet"]
+    subprocess.run([*instrc, *begin], cwd=place, capture_output=True, check=True, timeout=100)
+    carrying = subprocess.Popen([*instrc, *worker[1:]], cwd=place, stderr=subprocess.PIPE, text=True)
+    try:
+        assert carrying.stderr is not None
+        assert carrying.stderr.readline() == "the worker is ready\n"
+        done = subprocess.run([*instrc, *answer[1:]], cwd=place, capture_output=True, text=True, check=True, timeout=100)
+    finally:
+        carrying.terminate()
+        carrying.communicate(timeout=100)
+    assert loads(done.stdout)["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [line for line in LINES if line.command.startswith("instrc ")],
+    ids=lambda line: f"{line.page.parent.name}: {line.command}",
+)
+def test_options_of_every_command_on_a_page_exist(line: Line, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command that cannot be run here, as it needs two terminals or a cluster, is at least one that the tool knows."""
+    words = shlex.split(line.command)[1:]
+    assert main([words[0], "--help"]) == 0
+    told = capsys.readouterr().out
+    assert [word for word in words if re.match(r"-\w$|--\w", word) and not re.search(rf"(?<![\w-]){word}(?![\w-])", told)] == []
