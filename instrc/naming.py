@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 _PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
@@ -79,6 +80,15 @@ def is_reserved(name: str) -> bool:
     """Tell whether Windows keeps a name for a device, whatever ending follows it."""
     stem = name.partition(".")[0]
     return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
+
+
+def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_") -> str:
+    """Return a name that is not taken: itself, else the first of `name_2`, `name_3` and so on."""
+    free, number = name, 1
+    while is_taken(free):
+        number += 1
+        free = f"{name}{joint}{number}"
+    return free
 
 
 def _capital(word: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.naming import pascal
+from instrc.naming import free_name, pascal
 from instrc.schema.walk import rebuild
 
 _STEP = re.compile(r"step\d+_(.+)")
@@ -75,10 +75,7 @@ class Parts:
 
     def _reserved(self, name: str) -> str:
         """Return a name that is free, and keep it."""
-        count, free = 1, name
-        while free in self.found or free in _IN_USE:
-            count += 1
-            free = f"{name}{count}"
+        free = free_name(name, lambda each: each in self.found or each in _IN_USE, joint="")
         self.found[free] = {}
         return free
 

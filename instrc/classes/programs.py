@@ -8,6 +8,7 @@ from instrc.classes.generate import module
 from instrc.classes.parts import module_parts
 from instrc.ir.artefact import Artefact
 from instrc.jsonvalue import Json
+from instrc.naming import free_name
 
 
 def module_of(artefacts: Iterable[Artefact], source: str) -> str:
@@ -17,10 +18,7 @@ def module_of(artefacts: Iterable[Artefact], source: str) -> str:
     """
     documents: dict[str, tuple[dict[str, Json], Json]] = {}
     for artefact in artefacts:
-        name, count = artefact.name, 1
-        while name in documents:
-            count += 1
-            name = f"{artefact.name}_{count}"
+        name = free_name(artefact.name, documents.__contains__)
         documents[name] = ({name: artefact.documents["tool"], **_later(artefact, name)}, artefact.documents["result"])
     return module(f"Classes for {source}.", module_parts(documents))
 

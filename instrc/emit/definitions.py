@@ -7,6 +7,7 @@ import re
 from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json, JsonObject, as_object, equal
+from instrc.naming import free_name
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild, refers
 from instrc.source import Span
@@ -79,8 +80,8 @@ class DocumentDefinitions:
         return {old: self._free(old, made, found) for old, made in found.items()}
 
     def _free(self, old: str, definition: Json, found: dict[str, Json]) -> str:
-        name, count = old, 1
-        while name in self._taken or (name in self.schemas and not (len(found) == 1 and equal(self.schemas[name], definition))):
-            count += 1
-            name = f"{old}_{count}"
-        return name
+        def is_taken(name: str) -> bool:
+            kept = self.schemas.get(name)
+            return name in self._taken or (name in self.schemas and not (len(found) == 1 and equal(kept, definition)))
+
+        return free_name(old, is_taken)

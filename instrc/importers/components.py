@@ -11,6 +11,7 @@ from instrc.importers.normalizing import DISCRIMINATOR, sound
 from instrc.importers.references import localize_references
 from instrc.jsonvalue import Json, Location, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
+from instrc.naming import free_name
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.discriminators import spell_out
@@ -99,7 +100,8 @@ class Components:
             if not is_schema(target):
                 self.given.left_out(path, reference, "it leads to no schema")
                 return None
-            name = self._names[place] = self._free(ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema")
+            wanted = ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema"
+            name = self._names[place] = free_name(wanted, self._names.values().__contains__)
             self._waiting.append((name, target, place))
         return f"#/$defs/{name}"
 
@@ -127,12 +129,6 @@ class Components:
             self.given.left_out(path, reference, "it leads nowhere")
             return None, ()
         return target, (*((File(file),) if file else ()), *tokens(pointer))
-
-    def _free(self, name: str) -> str:
-        free, count = name, 2
-        while free in self._names.values():
-            free, count = f"{name}_{count}", count + 1
-        return free
 
 
 def _is_relative(name: str) -> bool:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from instrc.importers.given import Given
 from instrc.jsonvalue import Json, Location, as_object
+from instrc.naming import free_name
 from instrc.problems.problem import CompileError
 from instrc.problems.references import ForbiddenReference
 from instrc.schema.store import SchemaStore
@@ -82,10 +83,7 @@ def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> 
     definitions = as_object(schema.pop("$defs", {}))
     names: dict[str, str] = {}
     for name in definitions:
-        free, count = name, 2
-        while free in taken or free in names.values():
-            free, count = f"{name}_{count}", count + 1
-        names[name] = free
+        names[name] = free_name(name, lambda free: free in taken or free in names.values())
     stack: list[Json] = [schema, *definitions.values()]
     while stack:
         node = stack.pop()

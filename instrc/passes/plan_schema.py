@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from instrc.ir.fusion import Instruction, PlannableTool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts, equal
+from instrc.naming import free_name
 from instrc.schema.walk import rebuild, refers
 
 OUTCOMES: JsonObject = {
@@ -74,11 +75,11 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
     if not refers(tool.arguments):
         return tool.arguments
     own = as_object(tool.arguments.get("$defs", {}))
-    whole = _free(tool.name, definitions)
+    whole = free_name(tool.name, definitions.__contains__)
     definitions[whole] = {}  # the arguments themselves, for those that hold themselves
     names: dict[str, str] = {}
     for name in own:
-        names[name] = _free(name, definitions)
+        names[name] = free_name(name, definitions.__contains__)
         definitions[names[name]] = {}
 
     def rename(node: Json) -> Json:
@@ -95,21 +96,12 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
     return arguments
 
 
-def _free(name: str, taken: JsonObject) -> str:
-    """Return a name that is not taken: itself, or with `_2`, `_3`."""
-    found, count = name, 1
-    while found in taken:
-        count += 1
-        found = f"{name}_{count}"
-    return found
-
-
 def part_of(schema: JsonObject, part: Json) -> Json:
     """Return a part of a schema as a schema by itself: with the definitions that it refers to, the whole one among them."""
     if not isinstance(part, dict) or not refers(part) or "$defs" in part:
         return part
     definitions = as_object(schema.get("$defs", {}))
-    whole = _free("whole", definitions)
+    whole = free_name("whole", definitions.__contains__)
     used = False
 
     def rename(node: Json) -> Json:

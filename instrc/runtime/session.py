@@ -13,6 +13,7 @@ from typing import TypeAlias
 from instrc.flattening.split import split
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.limits.runs import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
+from instrc.naming import free_name
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Request
@@ -92,7 +93,7 @@ def schema_of(offers: tuple[SessionTool, ...]) -> Json:
     for offer in offers:
         schema = offer.schema if isinstance(offer.schema, dict) else {}
         own = as_object(schema.get("$defs", {}))
-        names = {name: _free(name, definitions) for name in own}
+        names = {name: free_name(name, definitions.__contains__) for name in own}
         arguments = _rename_references({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
         definitions |= {names[name]: _rename_references(node, names) for name, node in own.items()}
         properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
@@ -110,15 +111,6 @@ def schema_of(offers: tuple[SessionTool, ...]) -> Json:
         "additionalProperties": False,
     }
     return {**made, "$defs": definitions} if definitions else made
-
-
-def _free(name: str, taken: dict[str, Json]) -> str:
-    """Return a name for a definition that no other tool has."""
-    made, number = name, 1
-    while made in taken:
-        number += 1
-        made = f"{name}_{number}"
-    return made
 
 
 def _rename_references(node: Json, names: dict[str, str]) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from instrc.ir.bench import Bench, BenchInput, BenchKind, BenchTool
 from instrc.jsonvalue import Json, JsonObject, as_texts
-from instrc.naming import pascal, snake
+from instrc.naming import free_name, pascal, snake
 
 _TEXT_WORDS = frozenset({"string", "str", "text", "date", "time", "datetime", "email", "url", "path"})
 _MEDIA = {"image": "image/*", "audio": "audio/*", "video": "video/*", "text": "text/plain"}
@@ -131,8 +131,6 @@ def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
 
 
 def _free(name: str, taken: set[str], joint: str = "") -> str:
-    number, candidate = 2, name
-    while candidate in taken:
-        candidate, number = f"{name}{joint}{number}", number + 1
-    taken.add(candidate)
-    return candidate
+    free = free_name(name, taken.__contains__, joint)
+    taken.add(free)
+    return free
