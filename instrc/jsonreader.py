@@ -13,9 +13,15 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, tokens
+from instrc.jsonvalue import (
+    LITERALS,
+    Json,
+    JsonArray,
+    JsonObject,
+    as_object,
+    tokens,
+)
 
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
 _SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
 _LONG = 100_000
@@ -230,7 +236,7 @@ class _Reader:
             return self._string()
         if number := self.number(self.text, self.position):
             return self._number(number)
-        for word, value in _WORDS.items():
+        for word, value in LITERALS.items():
             if self.text.startswith(word, self.position):
                 self.position += len(word)
                 return value

@@ -13,6 +13,8 @@ import orjson
 from instrc.jsonvalue import Json, JsonLike, require_tree
 
 _CHUNK = 10**4000
+STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+"""Lets `orjson` take plain JSON only, no values of other classes that it would write as JSON."""
 INDENTED = 1000
 """Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
 _MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first: texts are passed over four times as fast
@@ -96,6 +98,11 @@ def _scalar(value: object) -> str:
         if not isinstance(value, str):
             message = f"JSON has no values of the type {type(value).__name__}"
         raise TypeError(message) from None
+
+
+def is_writable(text: str) -> bool:
+    """Tell whether JSON can hold a text: one with half of a character, a lone surrogate, cannot be encoded."""
+    return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
 def digits(value: int) -> str:

@@ -24,6 +24,10 @@ else:  # whoever asks for the types of a class elsewhere needs to know where the
 
 Location: TypeAlias = tuple[str | int, ...]
 """Where a value stands in another: the keys and indexes that lead to it."""
+LITERALS: dict[str, Json] = {"true": True, "false": False, "null": None}
+"""The words of JSON that are values."""
+LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+"""The dialect of JSON Schema that all we write is in."""
 Payload: TypeAlias = Any  # to the types that each library has for it no type checker lets plain JSON
 """JSON for the library of a provider: a tool, a message.
 
@@ -62,6 +66,26 @@ def as_integer(value: Json) -> int:
 def as_texts(value: Json) -> list[str]:
     """Return a value that can only be an array of strings here; `TypeError` if it is none."""
     return [as_text(item) for item in as_array(value)]
+
+
+def mapping(value: Json) -> JsonObject:
+    """Return an object; an empty one for anything else."""
+    return value if value.__class__ is dict else {}
+
+
+def listing(value: Json) -> JsonArray:
+    """Return an array; an empty one for anything else."""
+    return value if value.__class__ is list else []
+
+
+def text_or_empty(value: Json) -> str:
+    """Return a string; an empty one for anything else."""
+    return value if value.__class__ is str else ""
+
+
+def optional_text(value: Json) -> str | None:
+    """Return a string; `None` for anything else."""
+    return value if value.__class__ is str else None
 
 
 def without_type(value: Mapping[str, object]) -> JsonObject:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from instrc.codecs.patterns import matches
-from instrc.jsonvalue import Json, JsonObject, at
+from instrc.jsonvalue import Json, JsonObject, at, listing, mapping
 from instrc.limits.payloads import CARRIED_LEVELS
-from instrc.schema.members import listing, mapping, required_names
+from instrc.schema.members import required_names
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 

@@ -7,12 +7,11 @@ from typing import NoReturn, Protocol, TypeAlias
 
 from instrc.codecs.reading import Damaged, PythonTypes, codecs_of, wrong_member
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, is_deeper
+from instrc.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
 from instrc.limits.payloads import RESULT_LEVELS
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.python_types import attribute
-from instrc.schema.members import listing, mapping
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import doubtful, problems_of
 

@@ -26,8 +26,7 @@ from instrc.ir.codec import (
     UnionCodec,
     ValuesCodec,
 )
-from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
-from instrc.schema.members import listing, mapping
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts, listing, mapping
 
 PythonTypes: TypeAlias = type | tuple[type, ...]
 

@@ -11,9 +11,9 @@ from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.fusion import Argument, Unit
 from instrc.ir.plan import Plan
-from instrc.ir.process import DIALECT, NOTHING, Process
+from instrc.ir.process import NOTHING, Process
 from instrc.ir.reads import written_value
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
 
 
 def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
@@ -80,7 +80,7 @@ def _title(plan: Plan) -> str | None:
 
 def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
     """Return a schema as a whole document: dialect and title first, definitions last."""
-    document: JsonObject = {"$schema": DIALECT}
+    document: JsonObject = {"$schema": LATEST_DRAFT}
     if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
         schema = {} if schema else {"not": {}}
     schema = as_object(schema)

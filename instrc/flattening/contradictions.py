@@ -8,9 +8,8 @@ from instrc import problems
 from instrc.flattening.conjunction import Conjunct
 from instrc.flattening.run import Flattening
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, as_object, pointer
+from instrc.jsonvalue import Json, as_object, listing, pointer
 from instrc.limits.schemas import SHOWN_ORIGIN
-from instrc.schema.members import listing
 from instrc.schema.objects import ForbiddenProperty
 
 _RULING_OUT = ("const", "enum", "type", "properties")

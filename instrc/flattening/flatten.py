@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, overload
 from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import FlattenOptions, too_large
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import LATEST_DRAFT, Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import LATEST_URI, dialect_of_uri
+from instrc.schema.dialects import dialect_of_uri
 from instrc.schema.located import Locate, kind_of
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
@@ -151,7 +151,7 @@ def _with_head(schema: dict[str, Json], result: Json, flattener: Flattener, *, m
     words: dict[str, Json] = {}
     for keyword, value in schema.items():
         if keyword == "$schema":
-            words[keyword] = value if modern else LATEST_URI
+            words[keyword] = value if modern else LATEST_DRAFT
         elif keyword == "$id" and value.__class__ is str:
             base = value.partition("#")[0]  # before 2019-09 it may hold an anchor
             if base:

@@ -13,10 +13,9 @@ from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.run import too_large
-from instrc.jsonvalue import Json, JsonArray, JsonObject
+from instrc.jsonvalue import Json, JsonArray, JsonObject, mapping
 from instrc.limits.schemas import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
 from instrc.schema import arrays, objects
-from instrc.schema.members import mapping
 from instrc.schema.resources import Term
 from instrc.schema.walk import TRIVIAL
 

@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec import Struct, field
 
-from instrc.jsonvalue import Json, JsonObject, at, freeze
+from instrc.jsonvalue import Json, JsonObject, at, freeze, listing, mapping
 from instrc.limits.schemas import (
     BRANCHES_OF_A_PLACE,
     INSTANCE_DEPTH,
@@ -23,7 +23,7 @@ from instrc.limits.schemas import (
 )
 from instrc.schema.expressions import search as found_in
 from instrc.schema.laws import is_number, types_of
-from instrc.schema.members import listing, mapping, required_names
+from instrc.schema.members import required_names
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from instrc.flattening.conjunction import Conjunct
-from instrc.jsonvalue import Json, JsonObject, pointer
-from instrc.schema.members import listing
+from instrc.jsonvalue import Json, JsonObject, listing, pointer
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas
 

@@ -15,11 +15,10 @@ from typing import TypeAlias
 
 from instrc.flattening.chaining import chained
 from instrc.flattening.evaluated import marks_nothing
-from instrc.jsonvalue import Json, JsonObject, as_integer
+from instrc.jsonvalue import Json, JsonObject, as_integer, listing
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
 from instrc.schema.laws import EqualityKeys, Verdict
-from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import LAWS, NAMED, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL

@@ -13,10 +13,9 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED
-from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, equal
+from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, equal, listing, mapping
 from instrc.problems.report import Report
 from instrc.schema.laws import is_number, unique
-from instrc.schema.members import listing, mapping
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import rebuild
 from instrc.source import Span

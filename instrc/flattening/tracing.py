@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from instrc.flattening.conjunction import Conjunct, Merging
 from instrc.flattening.run import Flattening, FlattenOptions
-from instrc.jsonvalue import Json, JsonArray, as_object
-from instrc.schema.members import listing
+from instrc.jsonvalue import Json, JsonArray, as_object, listing
 from instrc.schema.store import SchemaStore
 
 

@@ -101,7 +101,7 @@ class Components:
                 self.given.left_out(path, reference, "it leads to no schema")
                 return None
             wanted = ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema"
-            name = self._names[place] = free_name(wanted, self._names.values().__contains__)
+            name = self._names[place] = free_name(wanted, lambda each: each in self._names.values())
             self._waiting.append((name, target, place))
         return f"#/$defs/{name}"
 

@@ -8,7 +8,7 @@ from typing import NoReturn, Protocol, TypeGuard
 
 from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError
-from instrc.jsontext import loads
+from instrc.jsontext import is_writable, loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
 from instrc.problems.imported import LeftOut, ReadOtherwise
@@ -137,7 +137,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
             made: JsonObject = {}
             for written, part in item.items():
                 name = key_of(written)
-                if not isinstance(name, str) or name.__class__ is not str or not _encodes(name):
+                if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
                     _refuse(f"{value_in_words(name)} is no key")
                 made[name] = None
                 stack.append((part, made, name, level + 1))
@@ -165,13 +165,9 @@ def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
         case float():
             return item.__class__ is float and isfinite(item)
         case str():
-            return item.__class__ is str and _encodes(item)
+            return item.__class__ is str and is_writable(item)
         case _:
             return False
-
-
-def _encodes(text: str) -> bool:
-    return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
 def _refuse(reason: str) -> NoReturn:

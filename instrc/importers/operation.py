@@ -17,8 +17,7 @@ from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
 from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
-from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text
-from instrc.schema.members import listing, mapping
+from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text, listing, mapping
 from instrc.schema.notes import value_in_words
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})

@@ -8,7 +8,15 @@ from typing import TypeAlias, TypeGuard
 
 from instrc.ir.reads import Read, value_of, written_value
 from instrc.ir.steps import NO_ENGINE, Chunk, EngineProperties, EngineSlot, Executor, Loop, Step, framed
-from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at
+from instrc.jsonvalue import (
+    Json,
+    JsonArray,
+    JsonObject,
+    Location,
+    as_object,
+    at,
+    optional_text,
+)
 from instrc.limits.programs import PROCESS_LEVELS, ROUNDS
 
 Resolve: TypeAlias = Callable[[Json], JsonObject]
@@ -165,12 +173,12 @@ def _engine_of(node: JsonObject) -> EngineProperties:
     return EngineProperties(
         tuple(_references(node)),
         None if arguments is None else value_of(arguments),
-        _text(node.get("activity")),
+        optional_text(node.get("activity")),
         tools if isinstance(tools, dict) else None,
         Read.parse(among) if isinstance(among, str) else None,
         node.get("fail") is True,
-        _text(node.get("within")),
-        _text(node.get("delay")),
+        optional_text(node.get("within")),
+        optional_text(node.get("delay")),
     )
 
 
@@ -209,7 +217,3 @@ def _references(node: JsonObject) -> Iterator[Read]:
     for path in listed if isinstance(listed, list) else [listed]:
         if isinstance(path, str) and path:
             yield Read.parse(path)
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None

@@ -13,7 +13,7 @@ from instrc.ir.graph import Executor
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
 
 if TYPE_CHECKING:
     from instrc.ir.block_json import UnreadableProcessError
@@ -23,7 +23,6 @@ CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext"
 """What a chunk is called among the properties of a process."""
 CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
 """What it is called among the definitions."""
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NOTHING: JsonObject = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
 
@@ -158,4 +157,4 @@ def _unreadable(error: UnreadableProcessError | RecursionError) -> CompileError:
 
 def _usual(contexts: JsonObject) -> JsonObject:
     """Return what the document of a process says beside its contexts, definitions and inputs."""
-    return {"$schema": DIALECT, "type": "object", "required": list(contexts)}
+    return {"$schema": LATEST_DRAFT, "type": "object", "required": list(contexts)}

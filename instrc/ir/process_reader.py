@@ -28,7 +28,7 @@ from instrc.ir.chunk_json import frame_of, is_count, read_chunk, resolved
 from instrc.ir.flow import Body, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import is_value, value_of
 from instrc.ir.steps import Executor
-from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.jsonvalue import Json, JsonObject, mapping, optional_text, pointer
 from instrc.limits.programs import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
 
 _NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
@@ -139,7 +139,13 @@ class _Reader(Struct):
         if kind == "else":
             return self.else_(name, bodies, place, about, definition)
         engine = engine_of(kind, "block", schema, place)
-        common = (_text(engine.get("key")), _text(engine.get("within")), _text(engine.get("delay")), about, definition)
+        common = (
+            optional_text(engine.get("key")),
+            optional_text(engine.get("within")),
+            optional_text(engine.get("delay")),
+            about,
+            definition,
+        )
         match kind:
             case "when":
                 return When(name, branches_of(bodies, place), *common)
@@ -189,7 +195,7 @@ class _Reader(Struct):
         elif kind == "do":
             yield self.part(schema, kind, place)
         else:
-            yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=_object(schema.get(kind)))
+            yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=mapping(schema.get(kind)))
 
     def branch(self, written: Json, kind: str, place: str, number: int) -> _Part:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
@@ -216,7 +222,7 @@ class _Reader(Struct):
             around = {word: each for word, each in around.items() if word in OWN["do"]}
         contexts = dict.fromkeys(filter(is_context, properties))
         frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
-        return _Part(_object(schema.get(kind)), properties, f"{place}/properties", frame)
+        return _Part(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
 
     def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, common: Common) -> Each:
         most = schema.get("maxItems")
@@ -230,7 +236,7 @@ class _Reader(Struct):
             name,
             body,
             condition_of(until, place) if isinstance(until, dict) else None,
-            _text(engine.get("item")),
+            optional_text(engine.get("item")),
             None if source is None else source_of(source),
             most if is_count(most) else ELEMENTS if source is not None else ROUNDS,
             keep if is_count(keep) else None,
@@ -247,11 +253,3 @@ class _Reader(Struct):
             refuse(f"{place}/anyOf", "an `else` has one branch beside `null`")
         [(engine, body)] = bodies
         return Else(name, str(engine["of"]), body, about, definition)
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}

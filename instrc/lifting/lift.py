@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from instrc.codecs.maps import Records, records_in
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
+from instrc.jsonvalue import Json, JsonObject, as_text, as_texts, mapping
 from instrc.lifting.lifted import Lifted, LiftedCall
 from instrc.lifting.named import named, names_of
 from instrc.lifting.repair import repair
@@ -26,7 +26,6 @@ from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
 from instrc.lifting.slips import Repair
 from instrc.plain_values import takes_plain_values
-from instrc.schema.members import mapping
 from instrc.schema.validation import Violation
 
 __all__ = ["Lifted", "LiftedCall", "lift"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from instrc.codecs.maps import Records, record_of
-from instrc.jsonvalue import JsonObject
+from instrc.jsonvalue import JsonObject, mapping
 from instrc.limits.payloads import CALLED_NAME
 from instrc.problems.suggest import comparable
-from instrc.schema.members import mapping
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
 """What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""

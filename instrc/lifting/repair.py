@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 from instrc.codecs.encode import Transcoder
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
-from instrc.jsonvalue import Json, JsonObject, Location, equal, pointer
+from instrc.jsonvalue import Json, JsonObject, Location, equal, mapping, pointer
 from instrc.lifting.copied import replace_at
 from instrc.lifting.slips import Candidate, Repair, candidates, parse_text
 from instrc.lifting.violations import Wrongness, error_cost, violations
 from instrc.limits.payloads import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
-from instrc.schema.members import mapping
 from instrc.schema.validation import Violation, json_fault
 
 _WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})

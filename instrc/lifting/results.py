@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lifting.replies.provider_objects import json_of
-from instrc.schema.members import mapping
 from instrc.schema.validation import json_fault
 
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}

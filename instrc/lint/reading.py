@@ -9,10 +9,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json, Location
+from instrc.jsonvalue import Json, Location, listing
 from instrc.schema.dialects import NULLABLE, Draft, dialect_of_uri, silences_neighbours
 from instrc.schema.kinds import ALL, own_kinds
-from instrc.schema.members import listing
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 from instrc.source import Span

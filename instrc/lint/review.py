@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.ir.reads import is_value
-from instrc.jsonvalue import Json, Location, pointer
+from instrc.jsonvalue import LATEST_DRAFT, Json, Location, listing, pointer
 from instrc.lint.foreign import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.schema.members import listing
-from instrc.schema.shapes import LATEST
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
@@ -108,7 +106,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
 
 def _stands_alone(node: dict[str, Json]) -> bool:
     """Tell whether a schema of today refers to nothing and describes all that it requires."""
-    return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST)).rstrip("#") == LATEST
+    return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT
 
 
 def _describes_all(node: dict[str, Json]) -> bool:

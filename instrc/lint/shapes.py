@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, listing
 from instrc.problems.problem import CompileError
 from instrc.schema.expressions import search
 from instrc.schema.resources import DynamicScope
@@ -116,7 +116,7 @@ class Shapes:
                 elif child.__class__ is list:  # `items` of older drafts
                     for index, item in enumerate(child):
                         groups.setdefault((keyword, index), []).append(self._part(item, scope))
-            for index, item in enumerate(_list(node.get("prefixItems"))):
+            for index, item in enumerate(listing(node.get("prefixItems"))):
                 groups.setdefault(("prefixItems", index), []).append(self._part(item, scope))
             patterns = node.get("patternProperties")
             for pattern, child in patterns.items() if patterns.__class__ is dict else ():
@@ -129,10 +129,6 @@ class Shapes:
 
     def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
         return ScopedSchema(node, self.library.below(node, scope))
-
-
-def _list(value: Json) -> list[Json]:
-    return value if value.__class__ is list else []
 
 
 def _matches(pattern: str, name: str) -> bool:

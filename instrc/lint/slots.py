@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from instrc.ir.blocks import regions_of
 from instrc.ir.fusion import Application, Fusion, Instruction, StepObject, Unit, is_lone_instruction
 from instrc.ir.graph import Graph
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.problems.problem import Problem
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 
 _SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
 

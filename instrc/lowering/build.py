@@ -8,7 +8,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.lowering import budgets
 from instrc.lowering.built import Built
 from instrc.lowering.losses import Loss
@@ -17,7 +17,7 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 
 
 def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:

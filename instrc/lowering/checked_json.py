@@ -10,9 +10,8 @@ from typing import TypeAlias
 import orjson
 
 from instrc.arguments import excerpt
+from instrc.jsontext import STRICTLY
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-
-_STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 """A part of a value, and what puts its copy in its place."""
@@ -21,7 +20,7 @@ _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 def checked_json(value: object) -> Json:
     """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
     try:
-        read: Json = orjson.loads(orjson.dumps(value, option=_STRICTLY))
+        read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
         return _read(value)
     if read == value:  # what is no JSON, such as a tuple or no number, comes back as something else

@@ -7,10 +7,9 @@ An object whose properties are all optional repeats each of them for every one, 
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.limits.payloads import MEASURED_ROUNDS, MEASURED_STEPS
 from instrc.lowering.sample import referred
-from instrc.schema.members import listing, mapping
 
 _ANYTHING = 14_000
 """Characters that a place without a type takes: all of JSON, a few levels deep."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.limits.payloads import LOWERED_SCHEMAS, NAMES_AND_PATTERNS
 from instrc.lowering.survey import Survey, survey
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 from instrc.schema.index import FOLDED
-from instrc.schema.members import mapping
 from instrc.schema.walk import subschemas
 
 

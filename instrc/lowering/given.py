@@ -10,11 +10,10 @@ from instrc import arguments
 from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
-from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object
+from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
 from instrc.python_types import as_json, attribute, described, function_of
-from instrc.schema.members import mapping
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""

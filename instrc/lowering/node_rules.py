@@ -8,12 +8,12 @@ from itertools import islice
 
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, pointer
+from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, listing, mapping, pointer
 from instrc.lowering.breach import Breach
 from instrc.lowering.rewrites.patterns import accepts_pattern
 from instrc.lowering.spelling import spelt_type
 from instrc.schema.laws import TYPES
-from instrc.schema.members import definition_named_by, listing, mapping
+from instrc.schema.members import definition_named_by
 
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
 _ONE = (

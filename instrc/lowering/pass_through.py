@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
 from instrc.lowering.names import key_names
 from instrc.lowering.renamed import rename_properties
 from instrc.lowering.survey import Survey
-from instrc.schema.members import listing, mapping
 from instrc.schema.walk import rebuild, walk
 
 

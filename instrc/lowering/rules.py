@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from instrc.dialects.catalogue import dialect
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, Location, pointer
+from instrc.jsonvalue import Json, Location, listing, mapping, pointer
 from instrc.lowering import budgets
 from instrc.lowering.breach import Breach
 from instrc.lowering.node_rules import NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
-from instrc.schema.members import listing, mapping
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from instrc.codecs.acceptance import accepts
-from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
+from instrc.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping, pointer
 from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
 from instrc.schema.bounds import bound
-from instrc.schema.members import listing, mapping, required_names
+from instrc.schema.members import required_names
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.ir.dialect import Spelling
-from instrc.jsonvalue import Json, JsonArray, JsonObject
+from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
 from instrc.lowering.notes import join_notes
 from instrc.schema.laws import TYPES
-from instrc.schema.members import listing, mapping, required_names
+from instrc.schema.members import required_names
 
 _SCHEMAS = frozenset({"properties", "$defs"})
 _SCHEMA = frozenset({"items", "additionalProperties"})

@@ -11,7 +11,7 @@ from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.built import Built
 from instrc.lowering.describe import cut, described
 from instrc.lowering.envelopes import fill_envelope
@@ -20,7 +20,6 @@ from instrc.lowering.losses import Loss
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.notes import join_notes
 from instrc.lowering.spelling import respell
-from instrc.schema.members import mapping
 
 
 class Written(Struct, frozen=True, eq=False, gc=False):

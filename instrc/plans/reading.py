@@ -7,6 +7,7 @@ from collections.abc import Callable
 import orjson
 
 from instrc.ir.tasks import ID, PlanTask, Reference, ReferenceKind, reference
+from instrc.jsontext import STRICTLY, is_writable
 from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import value_of
@@ -16,7 +17,6 @@ from instrc.problems.plans import InvalidPlan, PlanProblem
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
-_STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
 
 
@@ -120,7 +120,7 @@ def _malformed(text: str, name: str, place: str, tool: PlanTool | None) -> PlanP
 def _is_json(value: Json) -> bool:
     """Tell whether a value is plain JSON of a size that can be looked at."""
     try:
-        orjson.dumps(value, option=_STRICT)
+        orjson.dumps(value, option=STRICTLY)
     except (orjson.JSONEncodeError, RecursionError):
         return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
     return True
@@ -135,15 +135,11 @@ def _is_odd_json(value: Json) -> bool:
         if level > PLAN_LEVELS:
             return False
         if item.__class__ is dict:
-            if not all(key.__class__ is str and _encodes(key) for key in item):
+            if not all(key.__class__ is str and is_writable(key) for key in item):
                 return False
             stack += [(part, level + 1) for part in item.values()]
         elif item.__class__ is list:
             stack += [(part, level + 1) for part in item]
-        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and _encodes(item)):
+        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and is_writable(item)):
             return False
     return False
-
-
-def _encodes(text: str) -> bool:
-    return text.isascii() or text.encode("utf-8", "ignore").decode() == text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import Json, JsonObject, as_text
+from instrc.jsonvalue import Json, JsonObject, as_text, listing, mapping
 from instrc.plans.check import check_plan
 from instrc.runtime.models.sampling import instance_of
-from instrc.schema.members import listing, mapping
 
 
 def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:

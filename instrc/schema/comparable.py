@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, equal
-from instrc.schema.members import mapping
+from instrc.jsonvalue import Json, equal, mapping
 from instrc.schema.walk import objects_below
 
 _INTO_DEFINITIONS = "#/$defs/"

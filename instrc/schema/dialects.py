@@ -7,13 +7,12 @@ old document still find their places.  Module `upgrade` does it for whole docume
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import LATEST_DRAFT, Json
 from instrc.problems.problem import CompileError
 from instrc.schema.laws import TYPES
 from instrc.schema.vocabulary import (
@@ -28,7 +27,6 @@ from instrc.schema.vocabulary import (
     unknown_before,
 )
 
-LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
 RECURSIVE = "$recursiveAnchor"
 """The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
 
@@ -79,7 +77,7 @@ def dialect_of_uri(uri: Json) -> Draft | None:
     """Return the dialect that a `$schema` names; `None` if it is none of those that are read."""
     if uri.__class__ is not str:
         return None
-    if uri == LATEST_URI:
+    if uri == LATEST_DRAFT:
         return LATEST
     if match := re.fullmatch(_JSON_SCHEMA, uri):
         return _BY_NAME[match[1] or ""]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, listing, mapping
 from instrc.limits.schemas import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.laws import is_number, unique
-from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
+from instrc.schema.members import all_items, of_item, of_property, required_names
 
 if TYPE_CHECKING:
     from instrc.schema.question import Relations

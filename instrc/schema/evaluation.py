@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, as_array, as_number, as_object, as_text, equal
+from instrc.jsonvalue import Json, as_array, as_number, as_object, as_text, equal, listing, mapping
 from instrc.limits.schemas import DEPTH, EVALUATIONS
 from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
 from instrc.schema.laws import EqualityKeys, is_number, types_of
-from instrc.schema.members import listing, mapping, of_item, required_names
+from instrc.schema.members import of_item, required_names
 from instrc.schema.name_patterns import matches
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, as_array, equal
+from instrc.jsonvalue import Json, as_array, equal, listing, mapping
 from instrc.limits.schemas import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import NUMBERS, kinds_of_types
 from instrc.schema.laws import is_number, types_of
-from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
+from instrc.schema.members import all_items, of_item, of_property, required_names
 from instrc.schema.name_patterns import matches
 from instrc.schema.question import Relations
 from instrc.schema.vocabulary import LAWS

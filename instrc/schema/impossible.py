@@ -14,14 +14,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, Location, at
+from instrc.jsonvalue import Json, Location, at, listing
 from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
 from instrc.schema.bounds import size
 from instrc.schema.evaluation import Resolve
 from instrc.schema.impossible_texts import impossible_texts
 from instrc.schema.kinds import own_kinds
 from instrc.schema.maybe_impossible import is_written_false, may_be_impossible
-from instrc.schema.members import listing, of_item, of_property, required_names
+from instrc.schema.members import of_item, of_property, required_names
 from instrc.schema.relations import Answering
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
 from instrc.schema.walk import with_parts

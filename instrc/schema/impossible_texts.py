@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from instrc.jsonvalue import Json, Location
+from instrc.jsonvalue import Json, Location, listing
 from instrc.schema.bounds import size
 from instrc.schema.kinds import own_kinds
-from instrc.schema.members import listing
 
 _TELLING = frozenset({"pattern", "allOf"})
 

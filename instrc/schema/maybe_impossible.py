@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.schema.kinds import own_kinds
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, listing, mapping
 from instrc.schema.name_patterns import matches
-
-
-def mapping(value: Json) -> dict[str, Json]:
-    """Return schemas by name; none if they are malformed."""
-    return value if value.__class__ is dict else {}
-
-
-def listing(value: Json) -> list[Json]:
-    """Return a list; an empty one for anything else."""
-    return value if value.__class__ is list else []
 
 
 def required_names(schema: dict[str, Json]) -> list[str]:

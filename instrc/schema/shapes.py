@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import LATEST_DRAFT, Json, as_object
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken
 from instrc.schema.vocabulary import KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema
 
-LATEST = "https://json-schema.org/draft/2020-12/schema"
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
 _TEXTS = frozenset({str})
 _SCHEMAS = frozenset({dict, bool})
@@ -87,7 +86,7 @@ _OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"exampl
 SOUND: dict[str, Callable[[Json], bool]] = {
     **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
     "$id": lambda value: value.__class__ is str and "#" not in value,
-    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST,
+    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST_DRAFT,
     "$anchor": _anchor,
     "$dynamicAnchor": _anchor,
     "$recursiveRef": lambda _: False,

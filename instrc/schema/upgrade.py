@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instrc.jsonvalue import Json, as_text, pointer, tokens
+from instrc.jsonvalue import LATEST_DRAFT, Json, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST_URI
 from instrc.schema.resources import DynamicScope, Resource
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import unescaped
@@ -72,7 +71,7 @@ class _Upgrade:
                 out["$anchor" if value.startswith("#") else "$id"] = value.removeprefix("#")
         for keyword, value in view.items():
             if keyword == "$schema":
-                out[keyword] = LATEST_URI
+                out[keyword] = LATEST_DRAFT
             elif keyword == "$id" and dialect.year < 2019 and value.__class__ is str and "#" in value:
                 base, _, anchor = value.partition("#")
                 if base:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.schema.members import listing, mapping
+from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
 
 
 def _of_cloudflare(answer: JsonObject) -> JsonObject | None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.lifting.replies.parts import content
 from instrc.lifting.replies.reply import RawReply, first, stop_reply
-from instrc.schema.members import listing, mapping
 
 
 class _Shape(NamedTuple):

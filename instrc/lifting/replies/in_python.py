@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 import warnings
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import LITERALS, Json
 from instrc.lifting.replies.parallel import PARALLEL
 from instrc.lifting.replies.reply import RawCall
 from instrc.limits.payloads import SEARCHED_TEXT
 
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 """What a model that thinks in JSON writes in place of `True`, `False`, `None`."""
 
 
@@ -76,8 +75,8 @@ def _literal(node: ast.AST | None) -> Json:
             return value
         case ast.Constant(value=float() as value) if value - value == 0:
             return value
-        case ast.Name(id=word) if word in _WORDS:
-            return _WORDS[word]
+        case ast.Name(id=word) if word in LITERALS:
+            return LITERALS[word]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items):

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject
-from instrc.schema.members import mapping
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
 """Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
@@ -22,12 +21,12 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return the pieces as the provider sent them, without what its library puts around and beside them."""
     if all(piece.keys() in ({"data"}, {"event", "data"}) and isinstance(piece["data"], dict) for piece in pieces):
-        return [_object(piece["data"]) for piece in pieces]  # events of Mistral, and of OpenAI's Assistants
+        return [mapping(piece["data"]) for piece in pieces]  # events of Mistral, and of OpenAI's Assistants
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
     if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
         return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
     if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
-        return [_object(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
+        return [mapping(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
     if "message_start" in kinds:
         return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
     return pieces
@@ -59,13 +58,13 @@ def states_joined(states: list[JsonObject]) -> list[Json] | None:
 
 
 def _is_pair(item: list[Json]) -> bool:
-    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in _object(item[1])
+    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in mapping(item[1])
 
 
 def _held(text: Json) -> JsonObject:
     """Return the object that a text or its bytes hold; an empty one if they hold none."""
     try:
-        return _object(loads(text)) if isinstance(text, str | bytes) else {}
+        return mapping(loads(text)) if isinstance(text, str | bytes) else {}
     except (ValueError, RecursionError):
         return {}
 
@@ -81,17 +80,17 @@ def _cohere(pieces: list[JsonObject]) -> JsonObject:
     texts: list[str] = []
     reason: Json = None
     for piece in pieces:
-        delta, kind = _object(piece.get("delta")), piece["type"]
-        said = _object(delta.get("message"))
+        delta, kind = mapping(piece.get("delta")), piece["type"]
+        said = mapping(delta.get("message"))
         index = place if isinstance(place := piece.get("index"), int) else len(calls)
         if kind == "tool-call-start":
-            calls[index] = dict(_object(said.get("tool_calls")))
+            calls[index] = dict(mapping(said.get("tool_calls")))
         elif kind == "tool-call-delta" and index in calls:
-            more = _object(_object(said.get("tool_calls")).get("function")).get("arguments")
-            known = _object(calls[index].get("function"))
+            more = mapping(mapping(said.get("tool_calls")).get("function")).get("arguments")
+            known = mapping(calls[index].get("function"))
             calls[index]["function"] = {**known, "arguments": f"{known.get('arguments') or ''}{more or ''}"}
         elif kind in {"content-start", "content-delta"}:
-            more = _object(said.get("content")).get("text")
+            more = mapping(said.get("content")).get("text")
             texts.append(more if isinstance(more, str) else "")
         reason = delta.get("finish_reason") or reason
     message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
@@ -110,15 +109,15 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
     about: JsonObject = {}
     for piece in pieces:
         said = piece.get("content")
-        texts += [said] if isinstance(said, str) else [_text_of(part) for part in _list(said)]
-        for call in map(_object, _list(piece.get("tool_call_chunks"))):
+        texts += [said] if isinstance(said, str) else [_text_of(part) for part in listing(said)]
+        for call in map(mapping, listing(piece.get("tool_call_chunks"))):
             index = call.get("index") if call.get("index") is not None else call.get("id")
             known = calls.setdefault(index if isinstance(index, int | str) else len(calls), {"name": "", "args": "", "id": None})
             for key in ("name", "args"):
                 known[key] = f"{known[key]}{call.get(key) or ''}"
             known["id"] = known["id"] or call.get("id")
-        about |= _object(piece.get("response_metadata"))
-        if isinstance(refusal := _object(piece.get("additional_kwargs")).get("refusal"), str):
+        about |= mapping(piece.get("response_metadata"))
+        if isinstance(refusal := mapping(piece.get("additional_kwargs")).get("refusal"), str):
             beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
     if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
         about = {"finish_reason": "length"}
@@ -157,7 +156,7 @@ def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
         elif kind == "part_end" and isinstance(part, dict) and index in places:
             parts[places[index]] = part
         elif kind == "part_delta" and index in places:
-            _grow(_object(parts[places[index]]), _object(piece.get("delta")))
+            _grow(mapping(parts[places[index]]), mapping(piece.get("delta")))
     return {"kind": "response", "parts": parts}
 
 
@@ -169,7 +168,7 @@ def _grow(part: JsonObject, delta: JsonObject) -> None:
     if isinstance(more, str):
         part["args"] = f"{known if isinstance(known, str) else ''}{more}"
     elif isinstance(more, dict):
-        part["args"] = {**_object(known), **more}
+        part["args"] = {**mapping(known), **more}
     part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
 
 
@@ -204,14 +203,6 @@ def _assistants(pieces: list[JsonObject]) -> JsonObject:
     run = next((piece for piece in reversed(pieces) if piece["object"] == "thread.run"), {})
     ended = run.get("status") not in {None, "queued", "in_progress"}
     return run if ended else {"object": "thread.run", "incomplete_details": {"reason": "not_finished"}}
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (

@@ -10,13 +10,12 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonArray, JsonObject
+from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 from instrc.lifting.replies import library_streams, text_streams
 from instrc.lifting.replies.frameworks import is_ended
 from instrc.lifting.replies.partial_arguments import joined_calls
 from instrc.lifting.replies.parts import is_part
 from instrc.lifting.replies.reply import first
-from instrc.schema.members import listing, mapping
 
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 _OF_A_CHOICE = frozenset({"delta", "content_filter_offsets"})
@@ -132,7 +131,7 @@ def _chat(pieces: list[JsonObject]) -> JsonObject:
         delta = mapping(choice.get("delta"))
         for word in ("content", "refusal"):
             if isinstance(more := delta.get(word), str):
-                said[word] = _text(said.get(word)) + more
+                said[word] = text_or_empty(said.get(word)) + more
         if isinstance(function := delta.get("function_call"), dict):
             said["function_call"] = _joined(mapping(said.get("function_call")), function)
         calls_now = delta.get("tool_calls")
@@ -159,11 +158,6 @@ def _index(value: Json) -> Hashable:
     return None if isinstance(value, dict | list) else value
 
 
-def _text(value: Json) -> str:
-    """Return a text; an empty one for anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
     """Return a function with one more fragment: a name comes whole, arguments in fragments of text or whole as an object."""
     joined: JsonObject = dict(known)
@@ -171,7 +165,7 @@ def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
         joined["name"] = name
     arguments = part.get("arguments")
     if isinstance(arguments, str):
-        joined["arguments"] = _text(known.get("arguments")) + arguments
+        joined["arguments"] = text_or_empty(known.get("arguments")) + arguments
     elif arguments is not None:
         joined["arguments"] = arguments
     return joined
@@ -193,7 +187,7 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
         elif block is not None and isinstance(more := delta.get("text"), str):
             block["text"] = str(block.get("text") or "") + more
         elif block is not None and isinstance(more := delta.get("partial_json"), str):
-            block["input"] = _text(block.get("input")) + more
+            block["input"] = text_or_empty(block.get("input")) + more
         elif kind == "message_delta":
             reason = delta.get("stop_reason") or reason
     return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
@@ -245,7 +239,7 @@ def _ollama(pieces: list[JsonObject]) -> JsonObject:
     messages = [message for piece in pieces if isinstance(message := piece.get("message"), dict)]
     if not messages:
         return {"done_reason": reason, "done": True, "response": "".join(str(piece.get("response") or "") for piece in pieces)}
-    content = "".join(_text(message.get("content")) for message in messages)
+    content = "".join(text_or_empty(message.get("content")) for message in messages)
     calls: JsonArray = [call for message in messages for call in listing(message.get("tool_calls"))]
     return {"done_reason": reason, "message": {"role": "assistant", "content": content, "tool_calls": calls}}
 
@@ -280,7 +274,7 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
                 block["text"] = str(block.get("text") or "") + text
             more, use = mapping(delta.get("toolUse")).get("input"), mapping(block.get("toolUse"))
             if isinstance(more, str) and use:
-                use["input"] = _text(use.get("input")) + more
+                use["input"] = text_or_empty(use.get("input")) + more
         reason = mapping(piece.get("messageStop")).get("stopReason") or reason
     content: JsonArray = [*blocks.values()]
     return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}

@@ -10,12 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.schema.members import listing, mapping
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
 
 def _whole(texts: list[str]) -> str:
@@ -33,7 +28,7 @@ def _inference(pieces: list[JsonObject]) -> JsonObject:
     if isinstance(text := last.get("generated_text"), str):
         return {"generated_text": text, "details": last.get("details")}
     tokens = [mapping(piece["token"]) for piece in pieces]
-    said = "".join(_text(token.get("text")) for token in tokens if token.get("special") is not True)
+    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
     return {"generated_text": said, "details": {"finish_reason": "length"}}
 
 
@@ -44,7 +39,7 @@ def _of_llama(piece: JsonObject) -> bool:
 def _llama(pieces: list[JsonObject]) -> JsonObject:
     last = pieces[-1]
     cut = last["stop"] is False or last.get("stopped_limit") is True
-    said = "".join(_text(piece["content"]) for piece in pieces)
+    said = "".join(text_or_empty(piece["content"]) for piece in pieces)
     return {
         "content": said,
         "stop_type": "limit" if cut else last.get("stop_type"),
@@ -59,7 +54,7 @@ def _of_sglang(piece: JsonObject) -> bool:
 def _sglang(pieces: list[JsonObject]) -> JsonObject:
     about = mapping(pieces[-1]["meta_info"])
     reason = about.get("finish_reason") or {"type": "length"}
-    return {"text": _whole([_text(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
+    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
 
 
 def _of_watsonx(piece: JsonObject) -> bool:
@@ -69,7 +64,7 @@ def _of_watsonx(piece: JsonObject) -> bool:
 
 def _watsonx(pieces: list[JsonObject]) -> JsonObject:
     results = [mapping(listing(piece["results"])[0]) for piece in pieces]
-    said = "".join(_text(each["generated_text"]) for each in results)
+    said = "".join(text_or_empty(each["generated_text"]) for each in results)
     return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
 
 
@@ -82,7 +77,7 @@ def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
     if isinstance(response := pieces[-1].get("response"), dict):
         return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **response}
     calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
-    said = "".join(_text(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
+    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
     return {"text": said, "generation_id": None, "finish_reason": "MAX_TOKENS", **({"tool_calls": calls} if calls else {})}
 
 
@@ -103,9 +98,9 @@ def _dashscope(pieces: list[JsonObject]) -> JsonObject:
         place = place if isinstance(place, int) else 0
         known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
         known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
-        fragments.setdefault(place, []).append(_text(function.get("arguments")))
+        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
     calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
-    content = _whole([_text(message.get("content", message.get("text"))) for message in said])
+    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
     message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
     return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
 
@@ -127,11 +122,11 @@ def _conversation(pieces: list[JsonObject]) -> JsonObject:
         if kind == "conversation.response.error":
             return {"error": {"message": piece.get("message") or "error"}}
         if kind == "function.call.delta":
-            known = calls.setdefault(_text(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
+            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
             known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
-            known["arguments"] = _text(known["arguments"]) + _text(piece.get("arguments"))
+            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
         elif kind == "message.output.delta":
-            words.append(_text(said) or _text(mapping(said).get("text")))
+            words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
     content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
     ended = pieces[-1]["type"] == "conversation.response.done"
     return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.lifting.replies.clouds import CLOUDS
-from instrc.schema.members import listing, mapping
 
 _LEVELS = 6
 """A message in a generation in a list of lists in a result, and some to spare."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.payloads import COMPARED_PAIRS
 from instrc.lowering.definitions import PayloadDefinitions, name_of, shared_copy, tagged_later
 from instrc.lowering.names import unique
@@ -23,7 +23,6 @@ from instrc.lowering.rewrites.first_keys import led_apart
 from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
-from instrc.schema.members import mapping
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import rebuild
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing
 from instrc.limits.payloads import TUPLE_PLACES
 from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress, said_of_each
@@ -23,7 +23,6 @@ from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
-from instrc.schema.members import listing
 
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 

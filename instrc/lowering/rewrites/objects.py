@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import Member, More, ObjectCodec
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress, said_of_each
@@ -29,7 +29,7 @@ from instrc.lowering.rewrites.maps import DEPENDENT, Undeclared
 from instrc.lowering.rewrites.properties import Property, holder_of, property_of
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 from instrc.schema.vocabulary import BY_TYPE
 
 _MORE = "additional_properties"

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.jsonvalue import Json, JsonObject, as_object, as_text, mapping
 from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
 from instrc.schema.kinds import own_kinds
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 from instrc.schema.walk import walk
 
 _TASK = {"tool", "id", "arguments", "after"}

@@ -9,13 +9,12 @@ from msgspec import Struct
 
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wrapped
-from instrc.jsonvalue import Json, JsonObject, as_array
+from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.lowering.context import ListVariants, RewriteContext
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import combine, described
 from instrc.lowering.rewrites.scalars import bare_type
 from instrc.lowering.variants import Variant, null_variant
-from instrc.schema.members import listing, mapping
 
 _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
 """Keywords by which a schema without types is read as of the type that they speak of."""

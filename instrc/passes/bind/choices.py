@@ -11,7 +11,7 @@ from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.naming import pascal
 from instrc.passes.bind import programs
 from instrc.passes.bind.addresses import address_from
@@ -26,7 +26,6 @@ from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.schema.members import listing, mapping
 from instrc.source import Span
 
 Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[CallInputs]]

@@ -6,8 +6,7 @@ from msgspec import Struct
 
 from instrc.ir.fusion import Instruction, InstructionKind
 from instrc.ir.graph import Executor
-from instrc.jsonvalue import Json
-from instrc.schema.members import mapping
+from instrc.jsonvalue import Json, mapping
 
 
 class Signature(Struct, frozen=True):

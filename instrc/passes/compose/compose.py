@@ -15,7 +15,7 @@ from instrc.ir.blocks import Content, regions_of
 from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject, Unit
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, as_object, mapping
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
@@ -30,7 +30,6 @@ from instrc.passes.instructions import InstructionTable, fatal_in_program
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.schema.members import mapping
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import refers
 from instrc.source import Span

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from instrc.ir.fusion import Fusion
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Path
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies
-from instrc.schema.members import mapping, required_names
+from instrc.schema.members import required_names
 
 
 def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, listing, mapping
 from instrc.limits.programs import OBJECT_SCHEMAS
 from instrc.schema.kinds import own_kinds
-from instrc.schema.members import definition_named_by, listing, mapping
+from instrc.schema.members import definition_named_by
 
 
 def admits_objects(schema: Json) -> bool:

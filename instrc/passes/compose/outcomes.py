@@ -16,11 +16,10 @@ from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.rounds import Rounds, bodies_of
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.programs import OUTCOME_SCHEMAS
 from instrc.passes.compose.planned import RUN_PLAN, tools_of
 from instrc.schema.evaluation import satisfies
-from instrc.schema.members import mapping
 
 ERROR: Json = {
     "type": "object",

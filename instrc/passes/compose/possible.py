@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.jsonvalue import Json, Location, at, pointer
+from instrc.jsonvalue import Json, Location, at, listing, mapping, pointer
 from instrc.problems.problem import Problem
 from instrc.schema.maybe_impossible import may_hold_impossible
-from instrc.schema.members import listing, mapping
 from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.syntax.places import place_in

@@ -11,7 +11,7 @@ from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, as_texts
+from instrc.jsonvalue import Json, as_texts, listing
 from instrc.passes.compose.bound import check_bound
 from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.nulls import excluding
@@ -21,7 +21,6 @@ from instrc.passes.compose.unread import unread_results
 from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
-from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
 from instrc.source import Span
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, mapping, pointer
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparable, is_a_slip_of
-from instrc.schema.members import mapping
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
