@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import Json, JsonObject, at, pointer
 
 
-def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
+def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
     """Return the rules of one target with the envelope of another; where the rules enforce nothing, the plain one."""
-    if outer is None:
-        return rules
     lax = not rules.enforced and outer.plain is not None
     return replace(
         rules,
@@ -40,3 +38,17 @@ def schema_in(payload: Json, dialect: Dialect) -> Json:
 def relaxed(dialect: Dialect) -> Dialect:
     """Return a target with its envelope without strictness, if it has one."""
     return dialect if dialect.plain is None else replace(dialect, envelope=dialect.plain, plain=None)
+
+
+def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
+    """Return the envelope with its words replaced; a member whose value is `None` is left out."""
+    if isinstance(envelope, str):
+        return values.get(envelope, envelope)
+    if isinstance(envelope, dict):
+        filled: JsonObject = {}
+        for key, part in envelope.items():
+            value = values.get(part, part) if part.__class__ is str else fill_envelope(part, values)
+            if value is not None:
+                filled[key] = value
+        return filled
+    return envelope

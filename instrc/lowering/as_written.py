@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from instrc.jsonvalue import Json, at, pointer
 from instrc.limits.payloads import LOSSES_LOOKED_FOR
-from instrc.lowering.constraints import constraints, mentions
-from instrc.lowering.losses import Loss
+from instrc.lowering.losses import Loss, constraints, mentions
 from instrc.schema.maybe_impossible import is_written_false
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import assert_never
 
 from instrc.jsonvalue import Json, JsonObject, Location, pointer
 from instrc.limits.payloads import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES
-from instrc.lowering.context import target_of
+from instrc.lowering.context import Contradicted, Derived, LedgerEntry, Log, Lost, LostAll, target_of
 from instrc.lowering.losses import Loss, LossKind
 from instrc.lowering.places import PathChain, places, pointer_of
-from instrc.lowering.progress import Contradicted, Derived, LedgerEntry, Log, Lost, LostAll
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import subschemas
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
 from instrc.limits.payloads import BRANCH_COPIES, REBUILT_LEVELS
-from instrc.lowering.context import RewriteContext
+from instrc.lowering.context import Progress, RewriteContext, intersected, said
 from instrc.lowering.notes import note
-from instrc.lowering.progress import Progress, intersected, said
 from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, references, scalars, unions
 from instrc.lowering.variants import Variant, null_variant
 from instrc.schema.maybe_impossible import forbids_everything
@@ -64,36 +63,24 @@ def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tup
         return [variant if variant.node is not None else variant.of(node) for variant in found], progress
     if "enum" in node or "const" in node:
         return literals.literals(node, context, progress)
-    return _typed(node, context, progress)
-
-
-def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
-    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
-    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
-
-
-def _typed(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Return the variants of a schema without combinators and without literals, one for each of its types."""
     types = node.get("type")
-    if types is None:
+    if isinstance(types, str):
+        kinds = [types]
+    elif types is not None:
+        kinds = as_texts(types)
+        if "number" in kinds and "integer" in kinds:
+            kinds.remove("integer")
+    else:
         kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
         if not kinds:
             return [anything.anything(context.dialect, node)], progress
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
         progress = progress.lose(node, "type", "narrowed", reason)
-    elif isinstance(types, str):
-        variant, progress = _of_type(types, node, context, progress)
-        return [] if variant is None else [variant.of(node)], progress
-    else:
-        kinds = as_texts(types)
-        if "number" in kinds and "integer" in kinds:
-            kinds.remove("integer")
-    found: list[Variant] = []
+    found = []
     for kind in kinds:
         variant, progress = _of_type(kind, node, context, progress)
         if variant is not None:
-            found.append(variant.of(node))
+            found.append(variant if variant.node is node else variant.of(node))
     return found, progress
 
 
@@ -127,3 +114,9 @@ def is_vacuous(node: JsonObject, keyword: str) -> bool:
     if keyword == "if":
         return node.get("then", True) in (True, {}) and node.get("else", True) in (True, {})
     return "if" not in node or value in (True, {})
+
+
+def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
+    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))

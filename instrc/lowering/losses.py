@@ -1,12 +1,15 @@
-"""What a lowering could not say in the target's words, as facts with their places in the schema."""
+"""What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.schema.vocabulary import NO_ASSERTIONS
+from instrc.schema.walk import walk
 
 LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
@@ -55,3 +58,18 @@ class Loss(Struct, frozen=True, gc=False):
     def __str__(self) -> str:
         tool = "" if self.tool is None else f"`{self.tool}`: "
         return f"{tool}{self.pointer or '/'}: {self.keyword}: {self.reason}"
+
+
+def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and their places; with `falsity` schemas that are `false`, too, under that word."""
+    for path, node in walk(schema):
+        if falsity and node is False:
+            yield pointer(path), "false", False
+        if node.__class__ is dict:
+            place = pointer(path)
+            yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in NO_ASSERTIONS)
+
+
+def mentions(schema: Json, keyword: str) -> bool:
+    """Say whether a keyword stands anywhere in a schema."""
+    return any(node.__class__ is dict and keyword in node for _, node in walk(schema))

@@ -20,13 +20,12 @@ from instrc.limits.payloads import UNROLL
 from instrc.lowering.as_written import as_written
 from instrc.lowering.build import build
 from instrc.lowering.checked_json import checked_json
-from instrc.lowering.flat import flat_survey
 from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal
 from instrc.lowering.options import LoweringOptions, Recursion
-from instrc.lowering.reading import read
+from instrc.lowering.reading import flat_survey, read
 from instrc.lowering.survey import survey
 from instrc.lowering.write import write
 from instrc.plain_values import takes_plain_values
@@ -72,7 +71,9 @@ def lower(
         tool = tool._replace(description=description)
     if not (isinstance(examples, tuple) and not examples) and (given := _examples(examples)):
         tool = tool._replace(examples=given)
-    dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
+    dialect = catalogue.dialect(target)
+    if envelope is not None:
+        dialect = in_envelope(dialect, catalogue.dialect(envelope))
     options = LoweringOptions(ordered, unroll, recursion)
     return report_losses(lower_tool(tool, dialect, options, documents), dialect, strict=strict, report=told)
 
@@ -92,8 +93,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
-    losses = as_written((*unread, *sent.losses), flat.schema, readable.schema, documents)
-    losses = (*Loss.of_name(tool.name, name), *losses)
+    losses = (*Loss.of_name(tool.name, name), *as_written((*unread, *sent.losses), flat.schema, readable.schema, documents))
     return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema, dialect)
 
 

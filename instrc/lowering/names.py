@@ -98,9 +98,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 
 def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
-    if rule is None:
-        return KeyNames(rule, frozenset(), {})
-    if rule.allows_all(names):
+    if rule is None or rule.allows_all(names):
         return KeyNames(rule, names.keys(), {})
     legal_ones = {name for name in names if rule.allows(name)}
     changed: dict[str, str] = {}

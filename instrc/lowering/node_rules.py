@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, listing, mapping, pointer
-from instrc.lowering.breach import Breach
 from instrc.lowering.rewrites.patterns import accepts_pattern
 from instrc.lowering.spelling import spelt_type
 from instrc.schema.laws import TYPES
 from instrc.schema.members import definition_named_by
+
+
+class Breach(NamedTuple):
+    """A rule of a target that a payload breaks."""
+
+    rule: str
+    place: str
+    """Where, as a JSON Pointer into the payload."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place or '/'}: {self.message} [{self.rule}]"
+
 
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
 _ONE = (

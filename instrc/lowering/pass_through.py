@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from instrc.codecs.carry import Carrier
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 from instrc.lowering.built import SAYING_NOTHING, Built
-from instrc.lowering.constraints import constraints
-from instrc.lowering.losses import Loss
-from instrc.lowering.names import key_names
-from instrc.lowering.renamed import rename_properties
+from instrc.lowering.losses import Loss, constraints
+from instrc.lowering.names import KeyNames, key_names
 from instrc.lowering.survey import Survey
 from instrc.schema.walk import rebuild, walk
+
+_OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
+_LISTING = frozenset({"const", "enum"})
+_COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 def pass_through(seen: Survey, dialect: Dialect) -> Built:
@@ -28,7 +31,7 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
     codec: Codec = None
     back = keys.renamed()
     if back:
-        schema = rename_properties(schema, keys)
+        schema = _with_names(schema, keys)
         losses += _of_names(flat)
     if back or (dialect.fold and not _LISTING.isdisjoint(seen.words) and _lists_words(flat)):
         codec = NamesCodec(back, dialect.fold)
@@ -110,11 +113,6 @@ def _of_names(flat: Json) -> Iterator[Loss]:
                 yield Loss(place, part, item, "part", f"is part of {keyword}")
 
 
-_OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
-_LISTING = frozenset({"const", "enum"})
-_COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
-
-
 def _redirect_root(node: Json) -> Json:
     """Let a reference to the old root lead to its new place."""
     return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
@@ -127,3 +125,37 @@ def _lists_words(schema: Json) -> bool:
         for _, node in walk(schema)
         if isinstance(node, dict)
     )
+
+
+def _with_names(schema: Json, keys: KeyNames) -> Json:
+    """Return a schema whose property names are those that are sent."""
+    carrier = Carrier(schema, keys.sent)
+
+    def with_values(node: Json) -> Json:
+        """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = dict(node)
+        for keyword, value in node.items():
+            if keyword in {"const", "default", "example"}:
+                new[keyword] = carrier.carry(value, [node])
+            elif keyword in {"enum", "examples"} and isinstance(value, list):
+                new[keyword] = [carrier.carry(item, [node]) for item in value]
+        return new
+
+    def with_names(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = {keyword: node[keyword] for keyword in node if keyword != "propertyNames"}  # it looks at names
+        for keyword, value in new.items():
+            if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
+                new[keyword] = {keys.sent(name): child for name, child in value.items()}
+            elif keyword == "required" and isinstance(value, list):
+                new[keyword] = [keys.sent(name) for name in as_texts(value)]
+            elif keyword == "dependentRequired" and isinstance(value, dict):
+                new[keyword] = {
+                    keys.sent(name): [keys.sent(needed) for needed in as_texts(needs)] for name, needs in value.items()
+                }
+        return new
+
+    return rebuild(rebuild(schema, with_values), with_names)

@@ -1,4 +1,4 @@
-"""Read the schema of a tool as the kernel reads what others wrote, and tell what is read in another way than it is written.
+"""Read the schema of a tool as the kernel reads what others wrote, tell what is read in another way, and fold it.
 
 A schema that is JSON Schema 2020-12 already is returned as the same object.
 One that is sound by an older draft is brought to 2020-12.
@@ -6,23 +6,26 @@ One that is sound by an older draft is brought to 2020-12.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from instrc.jsonvalue import Json, Location, as_object, at, pointer
+from instrc.jsonvalue import Json, Location, as_object, at, mapping, pointer
+from instrc.limits.payloads import LOWERED_SCHEMAS, NAMES_AND_PATTERNS
 from instrc.lowering.losses import Loss
 from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
+from instrc.problems.size import TooLarge
 from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
 from instrc.schema.discriminators import KEYWORD as DISCRIMINATOR
 from instrc.schema.discriminators import spelt_out
 from instrc.schema.expressions import too_large
+from instrc.schema.index import FOLDED
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
-from instrc.schema.walk import walk
+from instrc.schema.walk import subschemas, walk
 from instrc.schema.wellformed import problems_of
 
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
@@ -136,3 +139,42 @@ def _split_path(path: Location) -> tuple[Location, str | None]:
         else:
             break
     return path[:here], str(path[here]) if here < len(path) else None
+
+
+def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
+    """Return a schema without what flattening folds, and what is seen in it; the same where nothing is to be folded."""
+    if documents is None and seen.modern and seen.words.isdisjoint(FOLDED):
+        found = seen
+    else:
+        flat = _flattened(seen.schema, documents, sharing=sharing)
+        found = seen if flat is seen.schema else survey(flat)
+    if "patternProperties" in found.words:
+        _refuse_too_many_matches(found.schema)
+    return found
+
+
+def _refuse_too_many_matches(schema: Json) -> None:
+    """Raise a `CompileError` for objects that list very many names beside very many patterns: each is held against each."""
+    matches = 0
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(child for _, child in subschemas(node))
+            matches += len(mapping(node.get("properties"))) * len(mapping(node.get("patternProperties")))
+    if matches > NAMES_AND_PATTERNS:
+        what, unit = "the schema", "pairs of a property and a pattern beside it"
+        raise CompileError([TooLarge(what=what, size=matches, limit=NAMES_AND_PATTERNS, unit=unit)])
+
+
+def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
+    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
+    from instrc.flattening.flatten import flatten
+
+    try:
+        whole: Json = flatten(schema, documents, share=False, limit=LOWERED_SCHEMAS)
+    except CompileError as error:
+        if not sharing or not any(isinstance(problem, TooLarge) for problem in error.problems):
+            raise
+        whole = flatten(schema, documents, limit=LOWERED_SCHEMAS)
+    return whole

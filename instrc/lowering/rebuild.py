@@ -7,29 +7,31 @@ from instrc.ir.codec import BoxCodec, Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import PAYLOAD_LEVELS
-from instrc.lowering.annotations import without_annotations
 from instrc.lowering.built import SAYING_NOTHING, Built
-from instrc.lowering.context import RewriteContext
+from instrc.lowering.context import Progress, RewriteContext
 from instrc.lowering.definitions import PayloadDefinitions, finished
 from instrc.lowering.ledger import losses
 from instrc.lowering.list_variants import list_variants
-from instrc.lowering.names import KeyNames, key_names
+from instrc.lowering.names import key_names
 from instrc.lowering.options import LoweringOptions
-from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.shared import shared_members
 from instrc.lowering.survey import Survey
+from instrc.lowering.variants import without_annotations
 
 
 def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
-    context = _context(flat, keys, dialect, options)
-    schema, codec, progress, definitions = _rebuild_schema(flat, context)
-    found = _as_object(schema, codec, definitions)
+    all_asked = dialect.every_required or (options.ordered and dialect.reorders)
+    deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
+    context = RewriteContext(dialect, flat, keys, all_asked, deepest, options.unroll, recursion, options.uniform)
+    root, before = _rooted(flat, dialect)
+    schema, codec, progress = fit(root, context, before, list_variants)
+    found, definitions = _as_object(schema, codec, progress.definitions, dialect)
     if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress, definitions = _rebuild_schema(flat, context.boxed())
-        found = _as_object(schema, codec, definitions)
+        schema, codec, progress = fit(root, context.boxed(), before, list_variants)
+        found, definitions = _as_object(schema, codec, progress.definitions, dialect)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
         progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
@@ -45,41 +47,28 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     return Built(body, record, losses(flat, progress.log), keys.renamed())
 
 
-def _context(flat: Json, keys: KeyNames, dialect: Dialect, options: LoweringOptions) -> RewriteContext:
-    asked = dialect.every_required or (options.ordered and dialect.reorders)
-    deepest = dialect.limits.depth or PAYLOAD_LEVELS
-    recursion = options.recursion or dialect.recursion
-    return RewriteContext(dialect, flat, keys, asked, deepest, options.unroll, recursion, options.uniform)
+def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
+    """Read a tool's schema that says nothing as that of a tool without parameters."""
+    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
+        return flat, Progress()
+    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
+    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
+    return whole, Progress().lose(flat, "type", "convention", "is not given: a tool without parameters")
 
 
-def _rebuild_schema(flat: Json, context: RewriteContext) -> tuple[JsonObject | None, Codec, Progress, PayloadDefinitions]:
-    """Return the schema in the target's words, and what it defines."""
-    root, progress = _rooted(flat, context.dialect, Progress())
-    schema, codec, progress = fit(root, context, progress, list_variants)
-    return schema, codec, progress, finished(progress.definitions, constant="const" in context.dialect.keywords)
-
-
-def _as_object(schema: JsonObject | None, codec: Codec, definitions: PayloadDefinitions) -> tuple[JsonObject, Codec] | None:
-    """Return a schema that is an object, or refers to one, with its codec; `None` if it is none."""
-    if schema is None:
-        return None
-    if schema.get("type") == "object":
-        return schema, codec
-    if "$ref" in schema:
+def _as_object(
+    schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
+) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
+    """Return a schema that is an object, or refers to one, with its codec, `None` if it is none; and what the payload defines."""
+    definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
+    if schema is not None and schema.get("type") == "object":
+        return (schema, codec), definitions
+    if schema is not None and "$ref" in schema:
         name = str(schema["$ref"]).rsplit("/", 1)[-1]
         inner = definitions.bodies[name]
         if inner is not None and inner.get("type") == "object":
-            return inner, definitions.codecs[name]
-    return None
-
-
-def _rooted(flat: Json, dialect: Dialect, progress: Progress) -> tuple[Json, Progress]:
-    """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
-        return flat, progress
-    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
-    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
-    return whole, progress.lose(flat, "type", "convention", "is not given: a tool without parameters")
+            return (inner, definitions.codecs[name]), definitions
+    return None, definitions
 
 
 def _empty_object(dialect: Dialect) -> JsonObject:

@@ -12,8 +12,7 @@ from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, Location, listing, mapping, pointer
 from instrc.lowering import budgets
-from instrc.lowering.breach import Breach
-from instrc.lowering.node_rules import NodeRules, nodes, type_of
+from instrc.lowering.node_rules import Breach, NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
 
 

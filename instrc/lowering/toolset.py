@@ -75,7 +75,9 @@ def lower_all(
     """
     arguments.truth("strict", strict)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
-    dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
+    dialect = catalogue.dialect(target)
+    if envelope is not None:
+        dialect = in_envelope(dialect, catalogue.dialect(envelope))
     wanted = _name_tools(each_of(tools), dialect)
     options = LoweringOptions(ordered, unroll, recursion)
     spent = budgets.BudgetUse()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
 from instrc.schema.laws import EqualityKeys
+from instrc.schema.walk import rebuild
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
@@ -88,3 +89,18 @@ def table(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
     values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in values_of(variant)]
     return {freeze(sent): (sent, value) for sent, value in values}
+
+
+_SAID = frozenset({"title", "description", "default", "propertyOrdering"})
+
+
+def without_annotations(schema: Json) -> Json:
+    """Return a schema without titles, descriptions and other words that no value is judged by."""
+    return rebuild(schema, _plain)
+
+
+def _plain(node: Json) -> Json:
+    if not isinstance(node, dict) or _SAID.isdisjoint(node):
+        return node
+    plain: JsonObject = {keyword: value for keyword, value in node.items() if keyword not in _SAID}
+    return plain

@@ -140,7 +140,7 @@ def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
 
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:
     """Put a schema alone into the envelope of a target."""
-    from instrc.lowering.envelopes import fill_envelope
+    from instrc.dialects.envelopes import fill_envelope
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
     return fill_envelope(dialect.envelope, words)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from msgspec import Struct
 
+from instrc.codecs.encode import Inexpressible, encode
 from instrc.codecs.maps import VERSION
 from instrc.dialects.catalogue import targets
+from instrc.dialects.envelopes import fill_envelope
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.built import Built
-from instrc.lowering.describe import cut, described
-from instrc.lowering.envelopes import fill_envelope
-from instrc.lowering.examples import examples_field
 from instrc.lowering.losses import Loss
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.notes import join_notes
@@ -36,7 +36,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name that is sent."""
     if not built.strict:
         dialect = replace(dialect, envelope=dialect.plain)
-    said, schema = _described(built, flat, tool, dialect)
+    said, schema = _with_description(built, flat, tool, dialect)
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}
     if (known := targets().get(dialect.name)) is None or known.result != dialect.result:
@@ -45,7 +45,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)
     sent = None if left_out else respell(schema, dialect.spelling)
-    examples, more = examples_field(tool, record, dialect)
+    examples, more = _examples(tool, record, dialect)
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
@@ -53,15 +53,15 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     return Written(fill_envelope(dialect.envelope, words), record, schema, losses)
 
 
-def _described(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
+def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
     """Return the description of the tool, within its limit, and the schema with what does not go there."""
-    said, schema = described(built.schema, tool.description, flat, dialect)
+    said, schema = _said_once(built.schema, tool.description, flat, dialect)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()})
         said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
     most = dialect.limits.description
     if said is not None and most is not None and len(said) > most:
-        said, overflow = cut(said, most)
+        said, overflow = _cut(said, most)
         if isinstance(schema, dict):
             here = schema.get("description")
             schema = {**schema, "description": join_notes(overflow, here if isinstance(here, str) else None)}
@@ -71,3 +71,71 @@ def _described(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[
 def _asks_nothing(schema: Json) -> bool:
     """Say whether a schema is that of a tool without parameters."""
     return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
+
+
+def _said_once(schema: Json, description: str | None, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
+    """Return the tool's description and the schema without what would say the same twice.
+
+    A title speaks for a tool that has no description: providers show a model the one, and some demand it.
+    """
+    own = _said(flat, "description") or _said(flat, "title") if isinstance(flat, dict) else None
+    if not isinstance(schema, dict) or (dialect.structure == "pass_through" and not dialect.describable):
+        return description, schema
+    if not dialect.describable:
+        text = description or _said(schema, "description") or own
+        return None, {
+            "description": text,
+            **{key: value for key, value in schema.items() if key != "description"},
+        } if text else schema
+    if not dialect.rooted:  # there is no place for it
+        return join_notes(description or own, _said(schema, "description")) or "", schema
+    here = schema.get("description")
+    if not isinstance(here, str):
+        return description or own, schema
+    if description is None or description == own:
+        rest = "\n".join(line for line in [here.removeprefix(own or "").lstrip("\n")] if line)
+        schema = (
+            {**schema, "description": rest} if rest else {key: value for key, value in schema.items() if key != "description"}
+        )
+        return own or description or None, schema
+    return description, schema
+
+
+def _said(schema: JsonObject, keyword: str) -> str | None:
+    """Return a text of a schema; `None` if it is empty or none."""
+    text = schema.get(keyword)
+    return text if isinstance(text, str) and text else None
+
+
+def _cut(text: str, most: int) -> tuple[str, str]:
+    """Cut a description at the end of a sentence or of a word; the whole of it goes into the schema, where no limit is known."""
+    end = max(text.rfind(mark, 0, most - 1) + 1 for mark in (". ", ".\n", "! ", "? ", "\n"))
+    if end < most // 2:
+        end = text.rfind(" ", 0, most - 1)
+    if end < most // 2:
+        end = most - 1
+    return text[:end].rstrip() + ("" if text[:end].rstrip().endswith((".", "!", "?")) else "…"), text
+
+
+def _examples(tool: Tool, record: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
+    """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
+
+    `CompileError` with `invalid-answer` problems for an example that does not satisfy the schema.
+    """
+    if not tool.examples:
+        return None, []
+    if dialect.example is None:
+        for example in tool.examples:
+            with suppress(Inexpressible):
+                encode(example.value, record)  # a wrong one is told wherever it goes
+        return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
+    found: list[Json] = []
+    losses: list[Loss] = []
+    for number, example in enumerate(tool.examples):
+        try:
+            value = encode(example.value, record)
+        except Inexpressible as error:
+            losses.append(Loss("", "examples", example.value, "annotation", f"number {number + 1} is left out: {error}"))
+            continue
+        found.append(fill_envelope(dialect.example, {"@value": value, "@request": example.request or ""}))
+    return found or None, losses

@@ -17,8 +17,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
 from instrc.limits.payloads import DESCRIBED_SCHEMA
-from instrc.lowering.context import RewriteContext
-from instrc.lowering.progress import Progress
+from instrc.lowering.context import Progress, RewriteContext
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
 

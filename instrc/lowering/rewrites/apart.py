@@ -16,9 +16,9 @@ from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.payloads import COMPARED_PAIRS
+from instrc.lowering.context import Progress
 from instrc.lowering.definitions import PayloadDefinitions, name_of, shared_copy, tagged_later
 from instrc.lowering.names import unique
-from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.first_keys import led_apart
 from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant

@@ -17,8 +17,7 @@ from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, listing
 from instrc.limits.payloads import TUPLE_PLACES
-from instrc.lowering.context import ListVariants, RewriteContext
-from instrc.lowering.progress import Progress, said_of_each
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.variants import Variant

@@ -12,12 +12,11 @@ from instrc.ir.codec import Choice, ChoiceCodec, Codec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, freeze, mapping
-from instrc.lowering.annotations import without_annotations
+from instrc.lowering.context import Progress
 from instrc.lowering.names import legal, unique
 from instrc.lowering.notes import join_notes
-from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import anything
-from instrc.lowering.variants import Variant, listed_values, table
+from instrc.lowering.variants import Variant, listed_values, table, without_annotations
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 

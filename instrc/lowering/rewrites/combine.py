@@ -1,19 +1,32 @@
-"""Make one schema of the variants of a value, with what is said of it in front."""
+"""Make one schema of the variants of a value, with what is said of it in front.
+
+* Equal variants are one, and strings that cannot be told apart are one.
+* OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
+  a constant that does is moved to the front, and where there is none a key `option` is added, which the way back removes.
+  The same key is added in any target where an answer could be meant in two ways.
+* GigaChat knows no union: values that are no objects share one string, objects become properties of one object
+  whose `choice` names the one that is meant.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from instrc.ir.codec import Codec
+from msgspec.structs import replace
+
+from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import ListVariants, RewriteContext
+from instrc.jsonvalue import Json, JsonObject, as_array
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, said
 from instrc.lowering.notes import join_notes
-from instrc.lowering.progress import Progress, said
-from instrc.lowering.rewrites import unions
-from instrc.lowering.rewrites.scalars import bare_type
-from instrc.lowering.variants import Variant
+from instrc.lowering.rewrites import anything
+from instrc.lowering.rewrites.apart import untangled
+from instrc.lowering.rewrites.choice import choice
+from instrc.lowering.rewrites.literals import join_enumerations, same_enumeration
+from instrc.lowering.rewrites.scalars import SCALARS, bare_type
+from instrc.lowering.variants import Variant, distinct, without_annotations
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
@@ -27,47 +40,173 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
-def fit(
-    node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants, extra: Sequence[Variant] = ()
-) -> Rebuilt:
-    """Return the schema in the target's words for a schema, with `extra` variants beside its own."""
-    if not extra and (kind := bare_type(node, context)) is not None:
+def fit(node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants) -> Rebuilt:
+    """Return the schema in the target's words for a schema."""
+    if (kind := bare_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
     found, progress = list_variants(node, context, progress)
-    return combine(node, [*found, *extra] if extra else found, context, progress)
+    return combine(node, found, context, progress)
 
 
 def combine(
     node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
 ) -> Rebuilt:
     """Return one schema for several variants, described by what its node and the notes say of it."""
-    if (alone := unions.alone(variants, context.dialect)) is not None:
-        variant = variants[0]
-        told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
-        return described(node, *alone, told, context.dialect, progress)
-    return combine_variants(node, variants, context, progress, notes).rebuilt
-
-
-class CombinedVariants(NamedTuple):
-    """One schema for several variants, and the variants as they stand in it: some are changed so that they can be told apart."""
-
-    rebuilt: Rebuilt
-    variants: Sequence[Variant]
+    dialect = context.dialect
+    if not variants or len(variants) > 2 or variants[0].kind == "null":
+        return combine_variants(node, variants, context, progress, notes)[0]
+    variant = variants[0]
+    body, codec = variant.body, variant.codec
+    if len(variants) == 2:
+        if variants[1].kind != "null" or dialect.unions == "choice" or (not dialect.null and variant.anything):
+            return combine_variants(node, variants, context, progress, notes)[0]
+        body, codec = _or_null(variant, dialect)
+    told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
+    return described(node, body, codec, told, dialect, progress)
 
 
 def combine_variants(
     node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
-) -> CombinedVariants:
-    """Return one schema for several variants, and what became of them."""
-    variants, progress = unions.merge_variants(context, variants, progress)
+) -> tuple[Rebuilt, Sequence[Variant]]:
+    """Return one schema for several variants, and them as they stand in it: some are changed so that they can be told apart."""
+    variants, progress = _merge_variants(context, variants, progress)
     if not variants:
-        return CombinedVariants((None, None, progress), variants)
+        return (None, None, progress), variants
     shared = [text for text in variants[0].notes if all(text in variant.notes for variant in variants if variant.kind != "null")]
     if len(variants) == 1:
         shared += [text for text in [variants[0].text] if text]
-    united, progress = unions.united(context, variants, tuple(shared), progress)
-    told = [*united.notes, *notes]
-    return CombinedVariants(described(node, united.body, united.codec, told, context.dialect, progress), united.variants)
+    union, progress = _united(context, variants, tuple(shared), progress)
+    return described(node, union.body, union.codec, [*union.notes, *notes], context.dialect, progress), union.variants
+
+
+def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
+    dialect = context.dialect
+    for variant in variants:
+        if variant.anything:
+            return [
+                variant,
+                *(other for other in variants if other.kind == "null" and variant.written and dialect.null),
+            ], progress
+    if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
+        return list(variants), progress
+    found = _without_needless(variants)
+    strings = [variant for variant in found if variant.kind == "string"]
+    if len(strings) > 1:
+        strange = any(_strange(variant) for variant in strings)
+        listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
+        if any(variant.written for variant in strings) or (strange and not listed):
+            text, progress = anything.texts(strings, progress)
+            found = [*(variant for variant in found if variant.kind != "string"), text]
+    nulls = [variant for variant in found if variant.kind == "null"]
+    if len(nulls) > 1:
+        null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
+        found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
+    return join_enumerations(dialect, distinct(found)), progress
+
+
+def _without_needless(variants: Sequence[Variant]) -> list[Variant]:
+    """Leave out integers beside any number, and strings beside any string."""
+    found = list(variants)
+    if any(variant.bare and variant.kind == "number" for variant in found):
+        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
+    if any(variant.bare and variant.kind == "string" for variant in found):
+        found = [
+            variant
+            for variant in found
+            if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
+        ]
+    return found
+
+
+def _strange(variant: Variant) -> bool:
+    """Say whether strings of a variant stand for other values."""
+    return isinstance(variant.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in variant.codec.values)
+
+
+class _United(NamedTuple):
+    """One schema for several variants."""
+
+    body: JsonObject
+    codec: Codec
+    notes: tuple[str, ...]
+    """What is said of all of them."""
+    variants: Sequence[Variant]
+    """The variants as they stand in it, in their order."""
+
+
+def _united(
+    context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress
+) -> tuple[_United, Progress]:
+    """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
+    dialect = context.dialect
+    if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:
+        body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
+        return _United(body, ValuesCodec(((None, None), ("null", None))), shared, variants), progress
+    if len(variants) == 1 and (variants[0].kind != "null" or dialect.null):
+        return _United(variants[0].body, variants[0].codec, shared, variants), progress
+    if dialect.unions == "choice":
+        body, codec, progress = choice(variants, dialect, progress)
+        return _United(body, codec, shared, variants), progress
+    others = [variant for variant in variants if variant.kind != "null"]
+    nulls = [variant for variant in variants if variant.kind == "null"]
+    if len(others) == 1:
+        body, codec = _or_null(others[0], dialect)
+        return _United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants), progress
+    others, progress = untangled(others, dialect, progress)
+    apart = [*others, *nulls]
+    if dialect.type_lists and all(variant.bare for variant in others):
+        return _United({"type": [variant.kind for variant in apart]}, None, shared, apart), progress
+    for variant in nulls:
+        shared = _more(shared, [variant.text, *variant.notes])
+    bodies: list[Json] = [_branch(variant, shared, dialect) for variant in others]
+    return _United({"anyOf": [*bodies, *(variant.body for variant in nulls)]}, _codec_of(others, nulls), shared, apart), progress
+
+
+def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
+    """Return what is said of all variants, with more of it."""
+    return (*shared, *(text for text in texts if text and text not in shared))
+
+
+def _branch(variant: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
+    """Return one alternative with what is said of it alone."""
+    head: JsonObject = {"title": variant.title} if variant.title and "title" in dialect.keywords else {}
+    if text := join_notes(variant.text, *(note for note in variant.notes if note not in shared)):
+        head["description"] = text
+    if head and "$ref" in variant.body:
+        return {**head, "anyOf": [variant.body]}
+    return {**head, **variant.body} if head else variant.body
+
+
+def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
+    """Return the codec of a union: nothing if nothing changes in any branch."""
+    if all(variant.codec is None for variant in others):
+        return None
+    return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
+
+
+def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Return the schema of a variant that takes null besides, and its codec."""
+    codec = variant.codec
+    if codec is None:
+        return _nullable(variant.body, variant.kind, dialect), None
+    if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
+        codec = replace(codec, null=True)  # it stands beside the text as itself
+    return _nullable(variant.body, variant.kind, dialect), codec
+
+
+def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
+    if kind == "any":
+        return body
+    scalar = kind in SCALARS and "anyOf" not in body
+    if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
+        return {"anyOf": [body, {"type": "null"}]}
+    types: JsonObject = {"type": [body["type"], "null"]}
+    if "const" in body:
+        return {**types, "enum": [body["const"], None]}
+    if "enum" in body:
+        return {**body, **types, "enum": [*as_array(body["enum"]), None]}
+    return {**body, **types}
 
 
 def described(

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import JsonObject, as_array, mapping
-from instrc.lowering.context import RewriteContext
-from instrc.lowering.progress import Progress, said_of_each
+from instrc.lowering.context import Progress, RewriteContext, said_of_each
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 from instrc.schema.members import required_names

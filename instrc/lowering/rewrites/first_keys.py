@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, freeze, mapping
+from instrc.lowering.context import Progress
 from instrc.lowering.definitions import PayloadDefinitions
-from instrc.lowering.progress import Progress
 from instrc.lowering.tags import leading
 from instrc.lowering.variants import Variant, listed_values
 from instrc.schema.members import required_names

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from instrc.ir.codec import TextCodec, ValuesCodec
+from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts, freeze, kind_of
-from instrc.lowering.context import RewriteContext
+from instrc.lowering.context import Progress, RewriteContext, said
 from instrc.lowering.names import unique
-from instrc.lowering.progress import Progress, said
-from instrc.lowering.variants import Variant, listed_values, null_variant, values_of
+from instrc.lowering.notes import join_notes
+from instrc.lowering.variants import Variant, listed_values, null_variant, table, values_of
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
@@ -167,3 +167,48 @@ def _with_strange(variants: list[Variant], strange: list[Json], node: JsonObject
 def _text(mine: Variant, strange: Sequence[Json]) -> Variant:
     kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
     return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), mine.notes, node=mine.node)
+
+
+def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Variant]:
+    """Join enums of one type into one enum, unless each describes its values."""
+    result: list[Variant] = []
+    lists: list[int] = []
+    """Where enums stand in the result."""
+    for variant in variants:
+        listing = _lists_only(variant)
+        mate = next((number for number in lists if same_enumeration(result[number], variant)), None) if listing else None
+        if mate is None or (dialect.unions == "anyOf" and (variant.text or result[mate].text)):
+            if listing and mate is None:
+                lists.append(len(result))
+            result.append(variant)
+        else:
+            result[mate] = _joined(result[mate], variant)
+    return result
+
+
+def _joined(mate: Variant, variant: Variant) -> Variant:
+    """Return one enum for two."""
+    known = {freeze(value) for value in values_of(mate)}
+    values = [*values_of(mate), *(value for value in values_of(variant) if freeze(value) not in known)]
+    codec: Codec = None
+    if mate.codec is not None or variant.codec is not None:
+        pairs = {sent: pair for one in (mate, variant) for sent, pair in table(one).items()}
+        fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, variant))
+        codec = ValuesCodec(tuple(pairs.values()), fold)
+    text = join_notes(mate.text, variant.text)
+    return Variant(mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node)
+
+
+def same_enumeration(left: Variant, right: Variant) -> bool:
+    """Say whether two variants list values of one type, none of which means one thing here and another there."""
+    if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
+        return False
+    theirs = table(right)
+    return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
+
+
+def _lists_only(variant: Variant) -> bool:
+    """Say whether a variant is a list of values and nothing else."""
+    if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
+        return False
+    return variant.codec is None or isinstance(variant.codec, ValuesCodec)

@@ -18,9 +18,8 @@ from instrc.ir.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import ListVariants, RewriteContext
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
 from instrc.lowering.notes import note
-from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.combine import combine_variants, fit
 from instrc.lowering.rewrites.counts import counted, counted_entries
 from instrc.lowering.rewrites.patterns import pattern_for
@@ -199,9 +198,8 @@ def _list_of(
     distinct: dict[str, Variant] = {}
     for key, (_, variant) in zip(keys, entries, strict=True):
         distinct.setdefault(key, variant)
-    found = combine_variants({}, list(distinct.values()), context, progress)
-    items, codec, progress = found.rebuilt
-    codecs = {key: variant.codec for key, variant in zip(distinct, found.variants, strict=False)}
+    (items, codec, progress), combined = combine_variants({}, list(distinct.values()), context, progress)
+    codecs = {key: variant.codec for key, variant in zip(distinct, combined, strict=False)}
     by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
     list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
     return list_of, progress

@@ -19,9 +19,8 @@ from msgspec.structs import replace
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
-from instrc.lowering.context import ListVariants, RewriteContext
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
 from instrc.lowering.names import unique
-from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.rewrites.combine import combine
 from instrc.lowering.rewrites.counts import counted

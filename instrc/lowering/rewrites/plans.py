@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_text, mapping
-from instrc.lowering.context import ListVariants, RewriteContext
-from instrc.lowering.progress import Progress
+from instrc.lowering.context import ListVariants, Progress, RewriteContext
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
 from instrc.schema.kinds import own_kinds

@@ -8,10 +8,9 @@ from typing import Literal
 from msgspec import Struct
 
 from instrc.codecs.patterns import matches
-from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wrapped
+from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
-from instrc.lowering.context import ListVariants, RewriteContext
-from instrc.lowering.progress import Progress
+from instrc.lowering.context import ListVariants, Progress, RewriteContext
 from instrc.lowering.rewrites.combine import combine, described
 from instrc.lowering.rewrites.scalars import bare_type
 from instrc.lowering.variants import Variant, null_variant
@@ -82,31 +81,25 @@ def property_of(
         absence, progress = _absence(schema, found, holder, progress, required=required)
         body, codec, progress = combine(schema, absence.variants, context, progress, absence.notes)
     body = body or {}
-    sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
+    kept = name in context.keys.known or (dialect.keys_at_root_only and context.level > 1)
+    sent = name if kept else context.keys.sent(name)
     if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
         body = {"description": name.replace("_", " ").strip() or "The value.", **body}
-    return Property(sent, body, absence.asked, _member(name, sent, absence, codec)), progress
+    member: Member | None = None
+    if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
+        # what ends with an underscore and is unknown stands for another key
+        key = None if sent == name else name
+        member = Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
+    return Property(sent, body, absence.asked, member), progress
 
 
 def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
     """Return an object as the holder of its properties."""
-    return Holder(node, context, context.deeper(), leaky, _absence_of_plain(context))
-
-
-def _absence_of_plain(context: RewriteContext) -> _Absence | None:
-    """Return how it is said that a property of a plain type is left out."""
     dialect = context.dialect
+    optional: _Absence | None = _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
     if context.all_asked:
-        return _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
-    return _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
-
-
-def _member(name: str, sent: str, absence: _Absence, codec: Codec) -> Member | None:
-    if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
-        # what ends with an underscore and is unknown stands for another key
-        key = None if sent == name else name
-        return Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
-    return None
+        optional = _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
+    return Holder(node, context, context.deeper(), leaky, optional)
 
 
 def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool) -> Progress:

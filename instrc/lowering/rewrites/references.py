@@ -10,11 +10,10 @@ from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
 from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
-from instrc.lowering.context import ListVariants, RewriteContext
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, intersected
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
 from instrc.lowering.names import legal, unique
-from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import SILENT, combine, fit
 from instrc.lowering.variants import Variant

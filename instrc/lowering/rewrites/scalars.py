@@ -13,8 +13,7 @@ from math import ceil, floor, inf
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import REBUILT_LEVELS
-from instrc.lowering.context import RewriteContext
-from instrc.lowering.progress import Progress, said_of_each
+from instrc.lowering.context import Progress, RewriteContext, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
