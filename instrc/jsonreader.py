@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from json import decoder
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
@@ -28,6 +28,19 @@ _LONG = 100_000
 """Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
 _DEEPEST = 200_000
 """Levels of brackets; a text with more is an attack on someone's memory."""
+
+
+class RepeatedMember(NamedTuple):
+    """A key that a JSON text has a second time in one object, and its place there."""
+
+    key: str
+    start: int
+    end: int
+
+    @property
+    def reason(self) -> str:
+        """Say what is wrong with the text."""
+        return f"the key `{self.key}` is written twice in one object"
 
 
 class JsonSyntaxError(ValueError):
@@ -55,7 +68,7 @@ class JsonText(Struct):
     whole: ValueOffsets
     places: dict[tuple[int, str | int], ValueOffsets]
     """By the `id` of the container and the key or index in it, so that depth costs nothing."""
-    repeated: list[tuple[str, int, int]] = field(default_factory=list)
+    repeated: list[RepeatedMember] = field(default_factory=list)
 
     def place(self, pointer: str) -> ValueOffsets:
         """Return where a JSON Pointer leads to, or the innermost part on the way that exists."""
@@ -103,10 +116,15 @@ def repeated_keys(text: str) -> tuple[str, ...]:
     try:
         decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
     except (_RepeatedKeyError, RecursionError):
-        return tuple(dict.fromkeys(key for key, _, _ in read(text).repeated))
+        return tuple(dict.fromkeys(each.key for each in read(text).repeated))
     except ValueError:  # what only the exact reader reads, or nobody
         return ()
     return ()
+
+
+def repeated_members(text: str) -> tuple[RepeatedMember, ...]:
+    """Return where a JSON text has a key a second time; most have none, which is found out fast."""
+    return tuple(read(text).repeated) if repeated_keys(text) else ()
 
 
 def _refuse(word: str) -> Json:
@@ -153,7 +171,7 @@ class _Reader:
         self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
         self.stack: list[_Open] = []
         self.places: dict[tuple[int, str | int], ValueOffsets] = {}
-        self.repeated: list[tuple[str, int, int]] = []
+        self.repeated: list[RepeatedMember] = []
         self.replaced: list[Json] = []
         """Values of keys written again, kept alive because `places` goes by identity."""
 
@@ -211,7 +229,7 @@ class _Reader:
             raise JsonSyntaxError(self.position, "a ':' is expected after a key")
         self.position += 1
         if key in container:
-            self.repeated.append((key, start, end))
+            self.repeated.append(RepeatedMember(key, start, end))
         return key, start, end
 
     def _more(self) -> bool:

@@ -8,11 +8,12 @@ from pathlib import Path
 from instrc import problems
 from instrc.files import name_of, read_bytes, readable
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError
+from instrc.jsonreader import JsonSyntaxError, repeated_members
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
 from instrc.regular import MOST_BYTES
+from instrc.schema.wellformed import problems_of
 from instrc.source import Source, Span
 from instrc.vibes.registry import Registry
 
@@ -57,7 +58,10 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
         return None
     source = Source(name, text)
     try:
-        return JsonDocument(path, source, loads(text))
+        value = loads(text)
+        for each in (repeated := repeated_members(text)):
+            report.add(problems.rim.InvalidJson(at=source.span(each.start, each.end), reason=each.reason))
+        return None if repeated else JsonDocument(path, source, value)
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(text) - 1, 0))
         report.add(problems.rim.InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
@@ -79,7 +83,18 @@ class SchemaInput:
 
 
 def read_schema(path: str, registry: Registry, report: Report) -> SchemaInput | None:
-    """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`)."""
+    """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`).
+
+    `None` with problems if it is none.
+    """
+    given = _given_schema(path, registry, report)
+    unsound = () if given is None else problems_of(given.value, lambda place: given.locate(given.base, place))
+    for problem in unsound:
+        report.add(problem)
+    return None if unsound else given
+
+
+def _given_schema(path: str, registry: Registry, report: Report) -> SchemaInput | None:
     if path.endswith(".vibe.json"):
         if not readable(path, report):
             return None

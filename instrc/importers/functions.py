@@ -65,6 +65,8 @@ class ListFormat:
     """Members that say nothing about the tool itself."""
     keywords: dict[str, str] = field(default_factory=dict)
     """Members that become a keyword of the schema."""
+    demanded: str | None = None
+    """The member with the schema, if a tool of this kind has to have it; else a tool without a schema takes no arguments."""
     holders: frozenset[str] = frozenset()
     """Members that may stand beside a list of tools without a word: the rest of a request, or of a data set."""
 
@@ -152,6 +154,8 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
     if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
         raw = _two_lists(value, path, given)
         read |= {"required_parameters", "optional_parameters"}
+    if kind.demanded and raw in (None, "", []):
+        given.read_as(path, f"a tool without {kind.demanded}", "one that takes no arguments")
     if "required" in value:  # beside the parameters, where it does not belong
         read.add("required")
         if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:

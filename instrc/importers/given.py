@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NoReturn, Protocol, TypeGuard
 
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError
+from instrc.jsonreader import JsonSyntaxError, RepeatedMember, repeated_members
 from instrc.jsontext import is_writable, loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
@@ -86,6 +86,8 @@ def of_text(source: Source) -> Given:
         if by_line is not None and not is_deeper(by_line.value, GIVEN_LEVELS):
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
+    if repeated := repeated_members(source.text):
+        raise CompileError(_repeated(source, each) for each in repeated)
     if is_deeper(given.value, GIVEN_LEVELS):
         raise CompileError([TooLarge(at=source.whole(), what="this file", limit=GIVEN_LEVELS, unit="levels")])
     return given
@@ -101,6 +103,7 @@ def _lines(source: Source) -> Given | None:
         if line.strip():
             try:
                 values.append(loads(line))
+                problems += (_repeated(source, each, offset) for each in repeated_members(line))
                 lines.append((offset, line))
             except JsonSyntaxError as error:
                 if not values:
@@ -112,6 +115,10 @@ def _lines(source: Source) -> Given | None:
     given = Given(values, source, lines)
     given.problems += problems
     return given
+
+
+def _repeated(source: Source, member: RepeatedMember, offset: int = 0) -> InvalidJson:
+    return InvalidJson(at=source.span(offset + member.start, offset + member.end), reason=member.reason)
 
 
 def _broken(source: Source, offset: int, reason: str) -> InvalidJson:

@@ -13,7 +13,9 @@ from instrc.jsonvalue import Json, at, pointer
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
 FORMAT = ListFormat(
-    silent=frozenset({"type", "strict", "_meta", "icons"}), keywords={"annotations": "x-annotations", "execution": "x-execution"}
+    silent=frozenset({"type", "strict", "_meta", "icons"}),
+    keywords={"annotations": "x-annotations", "execution": "x-execution"},
+    demanded="inputSchema",
 )
 
 

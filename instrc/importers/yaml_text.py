@@ -13,6 +13,9 @@ from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidJson
 from instrc.source import Source, Span
 
+_TAG = "tag:yaml.org,2002:"
+_OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map", "merge"})
+"""Tags of YAML whose values JSON has; `merge` is the key `<<`."""
 Yaml: TypeAlias = Any  # the library is optional, and without types
 """Something of the library: itself, one of its nodes, one of its errors."""
 
@@ -47,16 +50,17 @@ def of_yaml(source: Source) -> Given:
     try:
         loader = _loader(yaml)(source.text)
     except yaml.YAMLError as error:  # a sign that may not stand in YAML
-        raise _refusal(source, getattr(error, "position", 0), f"it is no YAML: {_problem(error)}") from None
+        raise _refusal(source, getattr(error, "position", 0), _problem(error)) from None
     try:
         root = loader.get_single_node()
         if root is None:
             raise _refusal(source, 0, "it holds nothing")
         _refuse_growth(root, source)
+        _refuse_what_json_lacks(root, source)
         value = loader.construct_document(root)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise _refusal(source, mark.index if mark else 0, f"it is no YAML: {_problem(error)}") from None
+        raise _refusal(source, mark.index if mark else 0, _problem(error)) from None
     except RecursionError:
         raise CompileError([InvalidJson(at=source.whole(), reason="it nests too deeply")]) from None
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # what PyYAML's own readers of scalars raise
@@ -72,7 +76,8 @@ def _refusal(source: Source, start: int, reason: str) -> CompileError:
 
 
 def _problem(error: Yaml) -> str:
-    return str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
+    said = [text for text in (getattr(error, "context", None), getattr(error, "problem", None)) if text]
+    return ", ".join(said) or str(getattr(error, "reason", None) or "nothing more is known")
 
 
 def _refuse_growth(root: Yaml, source: Source) -> None:
@@ -97,6 +102,40 @@ def _refuse_growth(root: Yaml, source: Source) -> None:
         raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
 
 
+def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
+    """Refuse tags that JSON has no value for, and keys that stand twice in one mapping, of which only the last would count."""
+    told: list[InvalidJson] = []
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.tag.removeprefix(_TAG) not in _OF_JSON:
+            told.append(_problem_at(node, source, f"JSON has no value for the tag `{_short_tag(node.tag)}`"))
+        elif node.tag == f"{_TAG}map" and isinstance(node.value, list):
+            known: set[tuple[str, str]] = set()
+            for key, _ in node.value:
+                if not isinstance(key.value, str):
+                    told.append(_problem_at(key, source, "a key of JSON is a text"))
+                    continue
+                if (key.tag, key.value) in known and key.tag != f"{_TAG}merge":
+                    told.append(_problem_at(key, source, f"the key `{key.value}` is written twice in one mapping"))
+                known.add((key.tag, key.value))
+        stack.extend(reversed(_parts(node)))
+    if told:
+        raise CompileError(told)
+
+
+def _short_tag(tag: str) -> str:
+    return f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
+
+
+def _problem_at(node: Yaml, source: Source, reason: str) -> InvalidJson:
+    return InvalidJson(at=source.span(node.start_mark.index, node.end_mark.index), reason=reason)
+
+
 def _parts(node: Yaml) -> list[Yaml]:
     if not isinstance(node.value, list):
         return []
@@ -104,7 +143,7 @@ def _parts(node: Yaml) -> list[Yaml]:
 
 
 def _loader(yaml: Yaml) -> Yaml:
-    """Return a loader that reads what looks like a date as the text that it is in JSON, and knows where it reads."""
+    """Return a loader that reads what looks like a date, or is `=`, as the text that it is in JSON, and knows where it reads."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
         reading = 0
@@ -115,7 +154,7 @@ def _loader(yaml: Yaml) -> Yaml:
             return super().construct_object(node, deep=deep)
 
     Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        first: [(tag, pattern) for tag, pattern in resolvers if tag.removeprefix(_TAG) not in {"timestamp", "value"}]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
     return Loader

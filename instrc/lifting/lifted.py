@@ -48,6 +48,8 @@ class LiftedCall:
 
     @cached_property
     def _parts(self) -> dict[str, Json]:
+        if any(violation.keyword == "json" for violation in self.violations):  # what is no JSON has no parts
+            return {"output": self.value, "thoughts": {}, "metrics": {}}
         from instrc.flattening.split import split
 
         parts = split(self.value)

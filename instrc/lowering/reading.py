@@ -83,8 +83,12 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
     refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
     if not refused:
         return
-    places = {pointer(note.path) for note in refused}
-    told = tuple(problem for problem in problems_of(schema) if problem.pointer in places)
+    places = tuple(pointer(note.path) for note in refused)
+    told = tuple(
+        problem
+        for problem in problems_of(schema)
+        if any(problem.pointer == place or problem.pointer.startswith(f"{place}/") for place in places)
+    )
     raise CompileError(told or [InvalidSchema(pointer=pointer(note.path), reason=note.reason) for note in refused])
 
 

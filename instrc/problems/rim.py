@@ -221,6 +221,9 @@ class InvalidJson(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        name = "" if self.at is None else self.at.source.name
+        if name.endswith((".yaml", ".yml")):
+            return f"this YAML cannot be read: {self.reason}"
         return f"this is not JSON: {self.reason}"
 
     @property

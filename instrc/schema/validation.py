@@ -13,7 +13,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-from instrc.jsontext import dumps, loads
+from instrc.jsontext import dumps, is_writable, loads
 from instrc.jsonvalue import Json, pointer
 from instrc.limits.schemas import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
 from instrc.schema.expressions import time_limit
@@ -190,6 +190,9 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+_HALF = "half of a surrogate pair, which no JSON can hold"
+
+
 def json_fault(value: Json) -> tuple[str, str] | None:
     """Return where a value is not JSON and why; `None` if it is."""
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
@@ -205,16 +208,22 @@ def json_fault(value: Json) -> tuple[str, str] | None:
                 for key, inner in item.items():
                     if not isinstance(key, str):
                         return pointer(path), f"a key in it is no text but of the type {type(key).__name__}"
-                    if inner.__class__ is not str and not _is_plain(inner):
+                    if not is_writable(key):
+                        return pointer(path), f"a key in it holds {_HALF}"
+                    if not _is_plain(inner):
                         stack.append((inner, (*path, key)))
             else:
                 stack.extend((inner, (*path, index)) for index, inner in enumerate(item) if not _is_plain(inner))
         elif isinstance(item, float) and not isfinite(item):
             return pointer(path), f"JSON has no number {item}"
+        elif isinstance(item, str) and not is_writable(item):
+            return pointer(path), f"it holds {_HALF}"
         elif not _is_plain(item):
             return pointer(path), f"it is no JSON value but of the type {type(item).__name__}"
     return None
 
 
 def _is_plain(value: Json) -> bool:
-    return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+    if isinstance(value, str):
+        return is_writable(value)
+    return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))

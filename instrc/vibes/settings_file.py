@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
 
+from instrc.jsontext import dumps
 from instrc.limits.incoming import HIGHEST_LIMIT, SETTINGS_BYTES
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
@@ -141,7 +142,8 @@ class _Reader:
     def _folders(self, key: str) -> tuple[Path, ...]:
         written = self.table.get(key, [])
         if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
-            self._wrong(key, "it is a list of folders")
+            one = isinstance(written, str) and written and "\0" not in written
+            self._wrong(key, f"it is a list of folders{_as_list(key, written) if one else ''}")
             return ()
         for item in dict.fromkeys(item for item in written if written.count(item) > 1):
             self._wrong(key, f"it names `{item[:80]}` twice")
@@ -154,7 +156,8 @@ class _Reader:
     def _keywords(self) -> frozenset[str]:
         written = self.table.get("keywords", [])
         if not isinstance(written, list) or not all(isinstance(item, str) and item for item in written):
-            self._wrong("keywords", "it is a list of keywords")
+            one = isinstance(written, str) and written
+            self._wrong("keywords", f"it is a list of keywords{_as_list('keywords', written) if one else ''}")
             return frozenset()
         return frozenset(written)
 
@@ -227,6 +230,11 @@ class _Reader:
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))
+
+
+def _as_list(key: str, text: object) -> str:
+    """Say how a single text is written as the list that is needed."""
+    return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
 
 
 def _place_of(key: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_keys
+from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_members
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.limits.incoming import VIBE_BYTES
@@ -106,15 +106,12 @@ def parse_vibe(
 def _value(source: Source, referrer: Span | None) -> Json:
     try:
         value = loads(source.text)
-        if not repeated_keys(source.text):
-            return value
-        repeated = read(source.text).repeated
+        repeated = repeated_members(source.text)
     except JsonSyntaxError as error:
         raise _invalid(source, error.offset, error.reason, referrer) from None
-    raise invalid_vibe(
-        ((source.span(start, end), f"the key `{key}` is written twice in one object") for key, start, end in repeated),
-        referrer,
-    )
+    if repeated:
+        raise invalid_vibe(((source.span(each.start, each.end), each.reason) for each in repeated), referrer)
+    return value
 
 
 def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -> str:

@@ -65,6 +65,27 @@ def test_what_is_no_schema_is_a_problem(instrc: Instrc, folder: Path, data: byte
     assert next(problem["name"] for problem in json.loads(done.err)) in {"invalid-json", "invalid-schema"}
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"type": "strng"}', "`/type` is not valid: 'strng' is not a type"),
+        ('{"properties": {"a": {"type": ["object", "strng"]}}}', "`/properties/a/type/1` is not valid: 'strng' is not a type"),
+        ('{"type": "object", "type": "string"}', "this is not JSON: the key `type` is written twice in one object"),
+    ],
+)
+@pytest.mark.parametrize("command", [["flatten", "bad.json"], ["split", "bad.json", "schema.json"]])
+def test_what_is_wrong_inside_a_schema_is_a_problem(
+    instrc: Instrc, folder: Path, command: list[str], text: str, message: str
+) -> None:
+    (folder / "bad.json").write_text(text)
+    done = instrc(*command, "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    assert {problem["message"] for problem in json.loads(done.err)} == {message}
+    done = instrc("diff", "bad.json", "schema.json")
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+
+
 def test_an_answer_is_divided_by_its_schema(instrc: Instrc, folder: Path) -> None:
     (folder / "answer.json").write_text('{ "_note": "hm", "text": "hi", "_free": { "_x": 1 } }')
     assert json.loads(instrc("split", "schema.json", "answer.json").out) == {

@@ -414,3 +414,33 @@ def test_tools_of_bedrock_are_read(kind: str) -> None:
 def test_no_vibe_has_a_name_that_windows_keeps_for_a_device() -> None:
     tools = [{"name": name, "input_schema": {"type": "object", "properties": {}}} for name in ("con", "NUL", "con-tool")]
     assert [vibe.name for vibe in import_tools("anthropic", tools).vibes] == ["con-tool", "nul-tool", "con-tool-2"]
+
+
+@pytest.mark.parametrize("schema", [{}, {"inputSchema": None}, {"inputSchema": []}])
+def test_a_tool_of_mcp_without_a_schema_is_told(schema: Json) -> None:
+    imported = import_tools("mcp", [{"name": "now", "description": "The time.", **schema}])
+    assert imported.vibes[0].document == {
+        "title": "now",
+        "description": "The time.",
+        "type": "object",
+        "properties": {},
+    }
+    assert [problem.message for problem in imported.problems] == [
+        "`a tool without inputSchema` is read as one that takes no arguments"
+    ]
+    assert import_tools("openai", [{"name": "now", "description": "The time."}]).problems == ()  # there it may be left out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"name": "a", "inputSchema": {}, "inputSchema": {"type": "object"}}]',
+        '{"name": "a", "inputSchema": {"type": "object"}}\n{"name": "b", "name": "c", "inputSchema": {"type": "object"}}',
+    ],
+)
+def test_a_key_that_is_written_twice_loses_no_tool_in_silence(text: str) -> None:
+    (problem,) = import_tools("mcp", Source("tools.json", text)).problems
+    assert problem.name == "invalid-json"
+    assert "is written twice in one object" in problem.message
+    assert problem.at is not None
+    assert problem.at.text in {'"inputSchema"', '"name"'}

@@ -259,16 +259,28 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
     [
         ("", "it holds nothing"),
         ("# a comment\n", "it holds nothing"),
+        *((f"a: {scalar}", "its tag promises") for scalar in ("0x_", "!!int abc", "!!float x", "!!bool x", "1" * 5000)),
+        ("a: !!binary é", "JSON has no value for the tag `!!binary`"),
         *(
-            (f"a: {scalar}", "its tag promises")
-            for scalar in ("0x_", "!!int abc", "!!timestamp abc", "!!float x", "!!bool x", "1" * 5000)
+            (f"a: {tag} {value}", f"JSON has no value for the tag `{tag}`")
+            for tag, value in (
+                ("!!timestamp", "abc"),
+                ("!!timestamp", "2026-01-02"),
+                ("!!set", "{a, b}"),
+                ("!!omap", "[1]"),
+                ("!!pairs", "5"),
+                ("!!python/name:os.system", "''"),
+                ("!own", "1"),
+            )
         ),
-        ("a: !!binary é", "it is no YAML"),
+        ("a: 1\n---\nb: 2", "expected a single document in the stream, but found another document"),
+        ("paths:\n  /a: {get: {}}\n  /a: {post: {}}\n", "the key `/a` is written twice in one mapping"),
+        ("? [a]: b", "a key of JSON is a text"),
         ("a: &a [*a]", "holds itself"),
         (BOMB, "its aliases stand for"),
         ("- " * 5000, "it nests too deeply"),
         ("a: \x01", "special characters"),
-        ("<<: 5", "it is no YAML"),
+        ("<<: 5", "expected a mapping or list of mappings for merging, but found scalar"),
     ],
     ids=lambda text: text[:20],
 )

@@ -222,3 +222,13 @@ def _with_circles(value: Any, circle: Any) -> Any:
     if isinstance(value, list):
         return [_with_circles(item, circle) for item in value]
     return circle if value == "*" else value
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"a": "\ud800"}, {"a": "x", "\udc00": 1}, {"a": ["\ud800"]}, '{"a": "\\ud800"}', {1: 2}, {"a": {None: 1}}, {"a": b"x"}],
+)
+def test_what_no_json_can_hold_is_invalid_as_text_and_as_a_value(answer: Any) -> None:
+    (call,) = lift(answer, MAPS[1]).calls
+    assert [violation.keyword for violation in call.violations] == ["json"]
+    assert (call.output, call.thoughts) == (call.value, {})

@@ -105,3 +105,9 @@ LIBRARIES = [
 def test_an_object_of_a_library_is_lifted_as_it_is(answer: Any) -> None:
     lifted = lift(answer(), lower(SCHEMA, "openai").map)
     assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", {"a": "x"})
+
+
+def test_the_content_of_a_message_of_bedrock_is_read_alone() -> None:
+    call = {"toolUse": {"toolUseId": "c", "name": "tool", "input": {"a": "x"}}}
+    lifted = lift([{"text": "Sure."}, call], lower(SCHEMA, target="bedrock", name="tool").map)
+    assert (lifted.status, lifted.value, lifted.text) == ("ok", {"a": "x"}, "Sure.")

@@ -224,3 +224,18 @@ def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pyt
     assert lift(iter([piece] * 100), MAP).status == "cut"
     with pytest.raises(CompileError, match="the stream has over 100 pieces"):
         lift(repeat(piece), MAP)
+
+
+@pytest.mark.parametrize("beside", [{}, {"event": "message"}, {"event": "message", "id": None, "retry": None}])
+def test_events_whose_data_is_still_a_text_are_the_answer_they_make(beside: dict[str, Any]) -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "one", "arguments": HALVES[0]}}
+    pieces: list[Any] = [
+        {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]},
+        {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": HALVES[1]}}]}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    events = [{**beside, "data": json.dumps(piece)} for piece in pieces]
+    lifted = lift([{**beside, "data": ""}, *events, {**beside, "data": "[DONE]"}], MAP)
+    assert (lifted.status, lifted.value) == ("ok", {"a": "x"})
+    assert lift([{"data": "[DONE]"}], MAP).status == "invalid"
+    assert lift([{"data": "no JSON"}, *events], MAP).status == "invalid"

@@ -182,6 +182,7 @@ def test_what_holds_itself_is_a_type_error() -> None:
 
 INVALID = [
     {"type": "strng"},
+    {"type": ["object", "strng"]},
     {"properties": ["a"]},
     {"properties": {"a": 5}},
     {"dependentRequired": True},
@@ -197,6 +198,14 @@ def test_a_schema_that_is_none_is_told_and_not_sent(schema: Any) -> None:
     with pytest.raises(CompileError) as caught:
         lower(schema)
     assert {problem.name for problem in caught.value.problems} == {"invalid-schema"}
+
+
+def test_a_wrong_word_in_a_list_of_types_is_shown_where_it_stands() -> None:
+    with pytest.raises(CompileError) as caught:
+        lower({"properties": {"a": {"type": ["string", "nul"]}}})
+    (problem,) = caught.value.problems
+    assert problem.message == "`/properties/a/type/1` is not valid: 'nul' is not a type"
+    assert problem.hint == "did you mean `null`?"
 
 
 def test_a_set_takes_tools_of_every_kind() -> None:

@@ -262,3 +262,9 @@ def test_a_folder_is_a_root_or_shared_but_not_the_two(files: Files) -> None:
     folder = files("p", {"v/x": "", "pyproject.toml": '[tool.instrc]\nroots = ["v"]\nshared = ["./v"]\n'})
     with pytest.raises(CompileError, match="is one of `roots` already"):
         read_settings(folder)
+
+
+@pytest.mark.parametrize("key", ["roots", "shared", "keywords"])
+def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -> None:
+    (problem,) = wrong(files, f'[tool.instrc]\n{key} = "schemas"')
+    assert problem.message.endswith(f': write `{key} = ["schemas"]`')

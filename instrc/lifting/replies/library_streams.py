@@ -14,14 +14,18 @@ from instrc.jsonvalue import Json, JsonObject, listing, mapping
 
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
 """Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+_OF_EVENTS = frozenset({"event", "data", "id", "retry"})
+"""What a server-sent event has, as readers of the protocol give it: httpx-sse, Mistral's library, that of OpenAI's Assistants."""
 _EVENTS_OF_COHERE = ("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug")
+_SIGNS = frozenset({"", "[DONE]"})
+"""Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
 _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return the pieces as the provider sent them, without what its library puts around and beside them."""
-    if all(piece.keys() in ({"data"}, {"event", "data"}) and isinstance(piece["data"], dict) for piece in pieces):
-        return [mapping(piece["data"]) for piece in pieces]  # events of Mistral, and of OpenAI's Assistants
+    if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
+        return _data_of(pieces)
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
     if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
         return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
@@ -30,6 +34,20 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     if "message_start" in kinds:
         return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
     return pieces
+
+
+def _data_of(events: list[JsonObject]) -> list[JsonObject]:
+    """Return what events carry: an object, or the text of one; the events themselves if one of them carries something else."""
+    carried: list[JsonObject] = []
+    for event in events:
+        data = event["data"]
+        if isinstance(data, str) and data.strip() in _SIGNS:
+            continue
+        held = data if isinstance(data, dict) else _held(data)
+        if not held:
+            return events
+        carried.append(held)
+    return carried
 
 
 def messages_of(answer: list[Json]) -> list[Json] | None:

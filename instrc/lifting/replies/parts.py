@@ -70,7 +70,8 @@ def are_parts(items: list[JsonObject]) -> bool:
         return True
     if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
         return any(is_part(item) or isinstance(item.get("text"), str) for item in items)
-    return all(kind_of_part(item) is not None or is_part(item) for item in items) and any(map(_asks, items))
+    known = all(kind_of_part(item) is not None or is_part(item) or item.keys() == {"text"} for item in items)
+    return known and any(map(_asks, items))
 
 
 def _asks(item: JsonObject) -> bool:
