@@ -26,8 +26,10 @@ class TextBefore:
         self._opened: list[tuple[str, int]] = []
         """The brackets that are open in what has been read, each with the number of states below it."""
         place = start
-        while (found := automaton.lexer.match(text, place, stop)) and (kind := found.lastgroup) and kind != END:
-            begin, place = found.span(kind)
+        while True:
+            kind, begin, place = automaton.token(text, place, stop)
+            if kind == END:
+                break
             if kind != "COMMENT":
                 self._take(kind, begin, place)
                 self.end = place

@@ -35,7 +35,7 @@ from instrc.ir.surface import (
 from instrc.source import Source, Span
 from instrc.syntax.expressions import ExpressionBuilder, Values
 from instrc.syntax.tables import Rule
-from instrc.syntax.tokens import Token
+from instrc.syntax.tokens import Token, normal
 
 Action: TypeAlias = Callable[[Values, int, int], object]
 
@@ -51,6 +51,8 @@ class Builder(ExpressionBuilder):
         """Whether mending has been given up."""
         self.word: Callable[[str, int, int], object] = Token
         """What stands for a word of this kind and range in the values of a rule."""
+        self.named: Callable[[str, int, int], object] = self._named
+        """What stands for a name that is written like this, in this range."""
         self.sign: Callable[[str, int, int], object] | None = None
         """What stands for a sign; the surface has no use for signs."""
 
@@ -62,6 +64,13 @@ class Builder(ExpressionBuilder):
         """Return what to do for each rule; `None` hands the value of its single symbol on."""
         return [getattr(self, rule.name, None) for rule in rules]
 
+    def given(self, token: Token) -> object:
+        """Return what stands for a token that may have been repaired."""
+        return Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
+
+    def _named(self, written: str, start: int, end: int) -> Name:
+        return Name(written if written.isascii() else normal(written), Span(self.source, start, end))
+
     # ---- statements
 
     def open(self, values: Values, start: int, end: int) -> None:
@@ -72,14 +81,11 @@ class Builder(ExpressionBuilder):
         """Pass over a `;`."""
 
     def binding(self, values: Values, start: int, end: int) -> Binding:
-        token = values[-3]
-        name = Name(self.text(token), Span(self.source, token.start, token.end))
-        return Binding(name, values[-1], values[0].kind == "TOOL", Span(self.source, start, end))
+        exported = len(values) > 3 and values[0].kind == "TOOL"
+        return Binding(values[-3], values[-1], exported, Span(self.source, start, end))
 
     def input(self, values: Values, start: int, end: int) -> Input:
-        token = values[1]
-        name = Name(self.text(token), Span(self.source, token.start, token.end))
-        return Input(name, values[2].value if len(values) > 2 else None, Span(self.source, start, end))
+        return Input(values[1], values[2].value if len(values) > 2 else None, Span(self.source, start, end))
 
     def anonymous(self, values: Values, start: int, end: int) -> Anonymous:
         return Anonymous(values[0], Span(self.source, start, end))
@@ -116,9 +122,7 @@ class Builder(ExpressionBuilder):
         return When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
 
     def each(self, values: Values, start: int, end: int) -> Each:
-        return Each(
-            self._name(values[1]), values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end)
-        )
+        return Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
 
     def count(self, values: Values, start: int, end: int) -> Literal:
         return self.literal(values, start, end)
@@ -130,7 +134,7 @@ class Builder(ExpressionBuilder):
         return Try(values[1], values[3], Span(self.source, start, end))
 
     def rounds(self, values: Values, start: int, end: int) -> Repeat:
-        name, subject = (self._name(values[1]), values[3]) if len(values) > 2 else (None, None)
+        name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)
         return Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
 
     def repeat(self, values: Values, start: int, end: int) -> Repeat:
@@ -146,9 +150,6 @@ class Builder(ExpressionBuilder):
             values[4] if len(values) > 3 else None,
             Span(self.source, start, end),
         )
-
-    def _name(self, token: Token) -> Name:
-        return Name(self.text(token), Span(self.source, token.start, token.end))
 
     def _number_after(self, values: Values, word: str) -> Literal | None:
         """Return the number after a word."""

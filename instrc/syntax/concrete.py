@@ -58,6 +58,7 @@ class _Collector(Builder):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.word = self.sign = self.leaf
+        self.named = lambda _written, start, end: self.leaf("NAME", start, end)
         self.end = 0
         """Of the last word so far."""
         self.kept: list[Node] = []
@@ -73,12 +74,16 @@ class _Collector(Builder):
         self.end = end
         return leaf
 
+    def given(self, token: Token) -> Token:
+        """Return the token: its leaf is made where it is known to stay."""
+        return token
+
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
         """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
         return [self._action(rule) for rule in rules]
 
     def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:
-        named = getattr(Builder, rule.name, None) is not None
+        named = rule.name == "name" or getattr(Builder, rule.name, None) is not None  # a bare name is a phrase of one word
         if rule.length == 1 and not named:
             return None
         if rule.name in {"open", "closed"}:

@@ -1,6 +1,7 @@
 """Turn what the automaton recognises into expressions of the surface: values, paths, calls, brackets, pipes.
 
-A method gets the values of its rule's symbols (tokens are `Token`s) and the offsets where its text starts and ends.
+A method gets the values of its rule's symbols (a name is a `Name`, another word its `Token`)
+and the offsets where its text starts and ends.
 Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are found here.
 """
 
@@ -83,9 +84,6 @@ class ExpressionBuilder:
     def inline(self, values: Values, start: int, end: int) -> Inline:
         return Inline(self.as_json(values[1]), Span(self.source, start, end))
 
-    def name(self, values: Values, start: int, end: int) -> Name:
-        return Name(self.text(values[0]), Span(self.source, start, end))
-
     def uri(self, values: Values, start: int, end: int) -> Uri:
         return Uri(self.source.text[start:end], Span(self.source, start, end))
 
@@ -104,19 +102,14 @@ class ExpressionBuilder:
     # ---- paths
 
     def access(self, values: Values, start: int, end: int) -> Access:
-        base, member = values[0], values[2]
-        if isinstance(base, Token):
-            base = Name(self.text(base), Span(self.source, base.start, base.end))
-        return Access(base, (member,), Span(self.source, start, end))
+        return Access(values[0], (values[2],), Span(self.source, start, end))
 
     def deeper(self, values: Values, start: int, end: int) -> Access:
         path: Access = values[0]
         return Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
 
     def member(self, values: Values, start: int, end: int) -> Segment:
-        token = values[0]
-        text = self.string(token) if token.kind == "STRING" else self.text(token)
-        return Segment(text, Span(self.source, start, end))
+        return Segment(self._key(values[0]), Span(self.source, start, end))
 
     # ---- calls
 
@@ -132,8 +125,7 @@ class ExpressionBuilder:
     def argument(self, values: Values, start: int, end: int) -> Argument:
         if len(values) == 1:
             return Argument(None, None, values[0])
-        token = values[0]
-        return Argument(self.text(token), Span(self.source, token.start, token.end), values[2])
+        return Argument(self._key(values[0]), self._place(values[0]), values[2])
 
     # ---- brackets
 
@@ -147,18 +139,25 @@ class ExpressionBuilder:
         return _list(values)
 
     def field(self, values: Values, start: int, end: int) -> Field:
-        token = values[0]
-        key = self.string(token) if token.kind == "STRING" else self.text(token)
-        return Field(key, Span(self.source, token.start, token.end), values[2])
+        return Field(self._key(values[0]), self._place(values[0]), values[2])
 
     def short_field(self, values: Values, start: int, end: int) -> Field:
-        return Field(self.text(values[0]), Span(self.source, start, end), None)
+        return Field(values[0].text, values[0].span, None)
 
     def array(self, values: Values, start: int, end: int) -> Array:
         return Array(tuple(values[1]) if len(values) > 2 else (), Span(self.source, start, end))
 
     def items(self, values: Values, start: int, end: int) -> list[Expression]:
         return _list(values)
+
+    def _key(self, word: Name | Token) -> str:
+        """Return what a name, a string or a word of the language says as a key."""
+        if isinstance(word, Name):
+            return word.text
+        return self.string(word) if word.kind == "STRING" else self.text(word)
+
+    def _place(self, word: Name | Token) -> Span:
+        return word.span if isinstance(word, Name) else Span(self.source, word.start, word.end)
 
     def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
         if len({key for key, _ in keys}) == len(keys):

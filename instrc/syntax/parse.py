@@ -8,14 +8,15 @@ naming each mistake and going on behind it.
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import Any
 
 from instrc.ir.surface import Program
 from instrc.limits.programs import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.problems.report import Report
-from instrc.source import Source
-from instrc.syntax.build import Action, Builder
+from instrc.source import Source, Span
+from instrc.syntax.build import Builder
 from instrc.syntax.depth import too_deep
+from instrc.syntax.moves import moves_of
 from instrc.syntax.tables import CONTEXTUAL, END, START, Tables, tables
 from instrc.syntax.tokens import is_name
 
@@ -49,82 +50,59 @@ def parse(source: Source, report: Report, start: int = 0) -> Program:
     return program
 
 
-_Rule: TypeAlias = tuple[int, str, Action | None]
-"""How many symbols a rule reduces, to what, and what is built of their values."""
-
-
-def _hop(table: list[dict[str, int]], rules: list[_Rule], state: int, origin: str, kind: str) -> tuple[int, int | None]:
-    """Return where a reduction leads from a state, on through all rules that build nothing, and what to do there."""
-    while True:
-        reached = table[state][origin]
-        action = table[reached].get(kind)
-        if action is None or action >= 0 or rules[~action][0] != 1 or rules[~action][2] is not None:
-            return reached, action
-        origin = rules[~action][1]
-
-
-def _rules(automaton: Tables, builder: Builder) -> list[_Rule]:
-    actions = zip(automaton.rules, builder.actions(automaton.rules), strict=True)
-    return [(rule.length, rule.origin, action) for rule, action in actions]
-
-
 def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
     """Build the source from the beginning of a statement on, or tell that it is no program."""
-    word, sign = builder.word, builder.sign
+    word, named, sign = builder.word, builder.named, builder.sign
     text = source.text
     only_ascii = text.isascii()
-    match = automaton.lexer.match
-    table = automaton.states
-    hops = automaton.hops
-    rules = _rules(automaton, builder)
-    state, states = 0, [0]
-    values: list[object] = []
-    starts: list[int] = []  # where the text of each value begins
+    fixed = automaton.fixed
+    builds = builder.actions(automaton.rules)
+    moves = moves_of(frozenset(rule for rule, build in enumerate(builds) if build is None))
+    stack: list[Any] = [0]  # states and places, and between them values, another type for each rule
     end, depth = position, 0
+    tokens = automaton.lexer.finditer(text, position)
     while True:
-        found = match(text, position)
-        kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
-        start, position = found.span(kind)  # type: ignore[union-attr]  # as above
-        if kind in CONTEXTUAL and not automaton.accept(states, kind):
+        found = next(tokens)
+        kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
+        start, position = found.span(kind)
+        written = text[start:position]
+        kind = fixed.get(written, kind)
+        if kind in CONTEXTUAL and not automaton.accept(stack[::3], kind):
             kind = "NAME"
-        action = table[state].get(kind)
-        while action is not None and action < 0:
-            length, origin, build = rules[~action]
-            if length == 1:
-                if build is not None:
-                    values[-1] = build(values[-1:], starts[-1], end)
-                states.pop()
-            elif length:
-                values[-length:] = [build(values[-length:], starts[-length], end)]  # type: ignore[misc]  # single symbols only have none
-                del states[-length:], starts[1 - length :]
+        reduction, state = moves[stack[-1]][kind]
+        while reduction is not None:
+            rule, values, whole, first, below, goto = reduction
+            if values is not None:
+                begin = stack[first]
+                built = builds[rule](stack[values], begin, end)
+                reached, reduction, state = goto[stack[below]]
+                stack[whole] = built, begin, reached
+            elif below == -1:  # a rule of no symbols
+                reached, reduction, state = goto[stack[-1]]
+                stack += None, start, reached
             else:
-                values.append(None)
-                starts.append(start)
-            hop = (states[-1], origin, kind)
-            if (learned := hops.get(hop)) is None:
-                learned = hops[hop] = _hop(table, rules, *hop)
-            state, action = learned
-            states.append(state)
-        if action is None:
+                stack[-1], reduction, state = goto[stack[below]]
+        if state is None:
             if kind == "COMMENT":
-                builder.comments.append(source.span(start, position))
+                builder.comments.append(Span(source, start, position))
                 continue
             if kind == END:
-                return state == table[0][START]
-            if kind != "AUG_URI" or "NAME" not in table[state]:
+                return bool(stack[-1] == automaton.states[0][START])
+            kind, state = "NAME", moves[stack[-1]]["NAME"][1]
+            if found.lastgroup != "AUG_URI" or state is None:
                 return False
-            kind = "NAME"
-            action = table[state]["NAME"]
             position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
-        if (nested := _SIGNS.get(kind)) is not None:
-            depth += nested
-            if depth > BRACKET_LEVELS:
+            written, tokens = text[start:position], automaton.lexer.finditer(text, position)
+        if kind == "NAME":
+            if not only_ascii and not is_name(written):
                 return False
-            values.append(None if sign is None else sign(kind, start, position))
+            stack += named(written, start, position), start, state
+        elif (levels := _SIGNS.get(kind)) is None:
+            stack += word(kind, start, position), start, state
         else:
-            if not only_ascii and kind == "NAME" and not is_name(text[start:position]):
-                return False
-            values.append(word(kind, start, position))
-        states.append(state := action)
-        starts.append(start)
+            if levels:
+                depth += levels
+                if depth > BRACKET_LEVELS:
+                    return False
+            stack += None if sign is None else sign(kind, start, position), start, state
         end = position

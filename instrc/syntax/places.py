@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from instrc.jsonvalue import tokens as parts_of
 from instrc.limits.programs import ANNOTATION_DISTANCE
 from instrc.source import Span
-from instrc.syntax.tables import tables
+from instrc.syntax.tables import END, tables
 from instrc.syntax.tokens import Token, normal, string_value
 
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
@@ -65,14 +65,11 @@ def _end_of_next(tokens: Iterator[Token]) -> int | None:
 
 
 def _tokens(data: Span) -> Iterator[Token]:
-    match = tables().lexer.match
-    position, text = data.start, data.source.text
+    automaton, position = tables(), data.start
     while position < data.end:
-        found = match(text, position)
-        kind = (found and found.lastgroup) or "END"
-        if found is None or kind == "END":
+        kind, start, position = automaton.token(data.source.text, position)
+        if kind == END:
             return
-        start, position = found.span(kind)
         if kind != "COMMENT" and position <= data.end:
             yield Token(kind, start, position)
 

@@ -61,11 +61,9 @@ class Scanner:
 
     def take_all(self) -> None:
         """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
-        match, take = self.automaton.lexer.match, self.tokens.append
+        automaton, take = self.automaton, self.tokens.append
         while not self.done:
-            found = match(self.text, self.position)
-            kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
-            start, self.position = found.span(kind)  # type: ignore[union-attr]  # as above
+            kind, start, self.position = automaton.token(self.text, self.position)
             self.done = kind == END
             if kind == "COMMENT":
                 self.comments.append(Span(self.source, start, self.position))
@@ -104,9 +102,7 @@ class Scanner:
             return foreign.end()
         if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
             return self._hash(start, "--")
-        found = self.automaton.lexer.match(self.text, start)
-        kind = found.lastgroup if found else "STRAY"
-        end = found.end() if found else start + 1
+        kind, _, end = self.automaton.token(self.text, start)
         match kind:
             case "COMMENT":
                 self.comments.append(self.source.span(start, end))
@@ -117,7 +113,7 @@ class Scanner:
             case "DOT" if (number := _NUMBER_LIKE.match(self.text, start)) and not self._touches(start):
                 return self._number(start, number.end())
             case _:
-                self._take(kind or "", start, end)
+                self._take(kind, start, end)
         return end
 
     def _touches(self, start: int) -> bool:

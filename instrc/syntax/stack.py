@@ -13,6 +13,7 @@ class Stack:
 
     def __init__(self, automaton: Tables, builder: Builder) -> None:
         self.automaton = automaton
+        self.builder = builder
         self.actions: list[Action | None] = builder.actions(automaton.rules)
         self.states: list[int] = [0]
         self.values: list[object] = []
@@ -45,7 +46,7 @@ class Stack:
         if len(self.states) == 2:  # between statements
             self.read.clear()
         self.states.append(state)
-        self.values.append(token)
+        self.values.append(self.builder.given(token))
         self.starts.append(token.start)
         self.end = token.end
         if token.kind in OPENING:

@@ -10,6 +10,7 @@ written while the compiler runs, nothing is unpickled, and tables of another tex
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -44,10 +45,6 @@ CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
 
 
-_SIGNS = "(),;=|:.{}@[]"
-"""The signs of the language, those first that are written most."""
-
-
 class Rule(Struct, frozen=True):
     """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
 
@@ -63,14 +60,22 @@ class Tables(Struct, frozen=True):
     """Matches at every offset: skips white space, then takes one token as the group of its name.
 
     `END` is the end of the text, `STRAY` a character with which no token begins.
+    A word of the language is taken for a `NAME`, and a sign for a `SIGN`: `fixed` tells which they are.
     """
+    fixed: dict[str, str]
+    """Words and signs of the language, as they are written, with their kinds."""
     name: str
     """The pattern of a name alone, for places where `aug:` cannot begin a reference; compiled when there is one."""
     rules: list[Rule]
     states: list[dict[str, int]]
     """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
-    hops: dict[tuple[int, str, str], tuple[int, int | None]]
-    """What the parser has learned about chains of reductions: it fills this while it works."""
+
+    def token(self, text: str, position: int, stop: int = sys.maxsize) -> tuple[str, int, int]:
+        """Return the kind of the next token of a text that ends at `stop`, and where it starts and ends."""
+        found = self.lexer.match(text, position, stop)
+        kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
+        start, end = found.span(kind)  # type: ignore[union-attr]  # as above
+        return self.fixed.get(text[start:end], kind), start, end
 
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
@@ -164,18 +169,26 @@ def _stored_tables(grammar: str) -> StoredTables | None:
 
 def _prepared(data: StoredTables) -> Tables:
     patterns = dict(data["tokens"])
-    skipped = "|".join(data["skipped"])
-    groups = {name: f"(?P<{name}>{pattern})" for name, pattern in patterns.items()}
-    signs = [name for sign in _SIGNS for name, pattern in patterns.items() if pattern in {sign, f"\\{sign}"}]
-    one_of_them = "".join(patterns[name] for name in signs)  # asked for first, so that words pass by all of them at once
-    signs_then_others = f"(?=[{one_of_them}])(?:{'|'.join(map(groups.pop, signs))})|{'|'.join(groups.values())}"
+    name = patterns["NAME"]
+    written = {_plain(pattern): kind for kind, pattern in patterns.items()}
+    fixed = {text: kind for text, kind in written.items() if text.isalpha() or len(text) == 1}
+    signs = "".join(re.escape(text) for text in fixed if not text.isalpha())
+    chosen = {kind: pattern for kind, pattern in patterns.items() if kind not in fixed.values()}
+    chosen["NAME"] = name[name.index("))") + 2 :]  # without looking ahead for words: `fixed` has them
+    groups = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {"SIGN": f"[{signs}]", **chosen}.items())
+    (space,) = data["skipped"]  # one character or more
     return Tables(
-        lexer=re.compile(rf"(?:{skipped})?(?:{signs_then_others}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
-        name=patterns["NAME"],
+        lexer=re.compile(rf"{space.removesuffix('+')}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
+        fixed=fixed,
+        name=name,
         rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],
-        hops={},
     )
+
+
+def _plain(pattern: str) -> str:
+    """Return a pattern without the marks before its signs."""
+    return pattern.replace("\\", "")
 
 
 if __name__ == "__main__":
