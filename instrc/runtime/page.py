@@ -33,39 +33,43 @@ _MANY = 60
 _LABEL = 44
 """Characters of a label."""
 _LETTER = 0.75
-"""Percent of the width that a letter of a label takes, at most."""
+"""Percent of the width that a letter of a label has; a label that needs more is cut."""
+_AROUND = 1.5
+"""Percent of the width that a label has besides."""
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --failed: #d0443e;
   --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin-bottom: .2rem; } .sub { opacity: .7; margin-top: 0; }
+h1 { font-size: 1.4rem; margin-bottom: .2rem; overflow-wrap: anywhere; } .sub { opacity: .7; margin-top: 0; }
 .lanes { border: 1px solid var(--line); border-radius: 8px; overflow: auto hidden; margin: 1.2rem 0; }
 .lanes > * { min-width: 60rem; }
 .lane { display: grid; grid-template-columns: 6rem 1fr; border-top: 1px solid var(--line); } .lane:first-child { border-top: 0; }
 .lane > b { padding: .5rem .7rem; background: var(--soft); font-weight: 600; }
 .bars { position: relative; margin: 5px 10px; }
-.bar { position: absolute; height: 20px; min-width: 4px; border-radius: 4px; color: inherit; text-decoration: none;
-  font-size: 12px; line-height: 20px; white-space: nowrap; border-left: 3px solid var(--c);
-  background: color-mix(in srgb, var(--c) 30%, transparent); }
-.bar span { position: absolute; left: 5px; } .bar.late span { left: auto; right: 100%; padding-right: 6px; }
-.dense .bar { height: 5px; border-radius: 2px; border-left-width: 1px;
+.bar { position: absolute; height: 20px; min-width: 4px; color: inherit; text-decoration: none;
+  font-size: 12px; line-height: 20px; white-space: nowrap; }
+.bar i { position: absolute; height: 100%; min-width: 4px; box-sizing: border-box; border-radius: 4px;
+  border-left: 3px solid var(--c); background: color-mix(in srgb, var(--c) 30%, transparent); }
+.bar span { position: absolute; inset: 0 auto 0 0; max-width: 100%; box-sizing: border-box; padding: 0 5px;
+  overflow: hidden; text-overflow: ellipsis; } .bar.late span { left: auto; }
+.dense .bar { height: 5px; } .dense .bar i { border-radius: 2px; border-left-width: 1px;
   background: color-mix(in srgb, var(--c) 60%, transparent); }
 .bar:hover { z-index: 2; outline: 1px solid var(--c); }
 .model { --c: var(--model); } .server { --c: var(--server); } .process { --c: var(--process); } .person { --c: var(--person); }
-.failed, .rejected { --c: var(--failed); } .open { border-right: 2px dashed var(--c); }
+.failed, .rejected { --c: var(--failed); } .bar.open i { border-right: 2px dashed var(--c); }
 .axis { display: flex; justify-content: space-between; padding: .2rem 10px .2rem 6.6rem; font-size: 12px; opacity: .7; }
 details { border: 1px solid var(--line); border-left: 4px solid var(--c); border-radius: 6px; margin: .5rem 0;
   padding: .45rem .8rem; }
 details:has(> div:target) { box-shadow: 0 0 0 2px var(--c); }
 summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
-summary code { font-weight: 600; overflow-wrap: anywhere; } summary .facts { opacity: .7; margin-left: auto; }
+summary > * { overflow-wrap: anywhere; } summary code { font-weight: 600; } summary .facts { opacity: .7; margin-left: auto; }
 h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity: .7; margin: .8rem 0 .2rem; }
 pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
 details > div { scroll-margin-top: 3.5rem; }
 @media print { :root { color-scheme: light; } body { font-size: 11px; margin: 0; max-width: none; } .lanes > * { min-width: 0; }
   details::details-content { content-visibility: visible; } pre { max-height: none; }
-  .bar, .lane > b { print-color-adjust: exact; } }
+  .bar { font-size: 9px; } .bar i, .lane > b { print-color-adjust: exact; } }
 """
 
 
@@ -100,19 +104,27 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: floa
         end = whole if span.ended is None else span.ended
         left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
         label = span.label if len(span.label) <= _LABEL else f"{span.label[: _LABEL - 1]}…"
-        room = 0.0 if dense else len(label) * _LETTER
+        room = 0.0 if dense else len(label) * _LETTER + _AROUND
         late = left + room > 100
-        row = next((row for row, free in enumerate(ends) if free <= left - room * late), len(ends))
+        start, stop = left - room * late, left + max(width, 0 if late else room)
+        row = next((row for row, free in enumerate(ends) if free <= start), len(ends))
         ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
-        ends[row] = left + max(width, 0 if late else room)
-        hint = escape(f"{span.id}: {span.label}", quote=True)
-        inside = "" if dense else f"<span>{escape(label)}</span>"
+        ends[row] = stop
         bars.append(
-            f'<a class="bar {lane} {span.state}{" late" * late}" title="{hint}" href="#s{number}" '
-            f'style="left:{left:.2f}%;width:{width:.2f}%;top:{row * pitch}px">{inside}</a>'
+            f'<a class="bar {lane} {span.state}{" late" * late}" title="{escape(f"{span.id}: {span.label}", quote=True)}" '
+            f'href="#s{number}" style="left:{start:.2f}%;width:{stop - start:.2f}%;top:{row * pitch}px">'
+            f"{_bar(left - start, width, stop - start, '' if dense else label, late=late)}</a>"
         )
     kind = "bars dense" if dense else "bars"
     return f'<div class="lane"><b>{lane}</b><div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div></div>'
+
+
+def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
+    """Return what fills the room of a span: its bar, and its label, cut where the room ends; a late one stands before the bar."""
+    share = 100 / room if room else 0.0
+    drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
+    aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""
+    return f"{drawn}<span{aside}>{escape(label)}</span>" if label else drawn
 
 
 def _details(number: int, span: TimelineSpan) -> str:

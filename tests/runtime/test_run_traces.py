@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from written import DECISION, attempt, call, chunk, process, step
 
 import instrc
 from instrc.runtime.page import page_of
-from instrc.runtime.timeline import spans_of
+from instrc.runtime.timeline import TimelineSpan, spans_of
 
 WICKED = '<script>alert("x")</script>'
 
@@ -109,6 +111,51 @@ def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
     rows = re.findall(r'<details class="[^"]+"( open="")?><summary>.*?<div id="(s\d+)">', shown, re.DOTALL)
     assert [row for opened, row in rows if opened] == ["s1"]
     assert len(rows) > 2
+
+
+LONG = ["step1_read_letter", "step2_" + "прочитать_длинное_письмо_" * 4, "step3_" + "W" * 90, "step4_" + "書類を読む" * 9]
+MEASURE = """
+<script>
+addEventListener("load", () => {
+  const inside = document.querySelector("iframe").contentDocument;
+  const box = (item) => item.getBoundingClientRect();
+  const wide = inside.documentElement;
+  const said = { scrolls: wide.scrollWidth > wide.clientWidth, outside: [], over: [] };
+  for (const lane of inside.querySelectorAll(".bars")) {
+    const drawn = [...lane.querySelectorAll("i, span")];
+    for (const item of drawn) {
+      if (box(item).left < box(lane).left - 1 || box(item).right > box(lane).right + 1) said.outside.push(item.textContent);
+    }
+    for (const [number, item] of drawn.entries()) {
+      for (const other of drawn.slice(number + 1)) {
+        const [a, b] = [box(item), box(other)];
+        const over = a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+        if (over && item.parentNode !== other.parentNode) said.over.push([item.textContent, other.textContent]);
+      }
+    }
+  }
+  document.body.textContent = JSON.stringify(said);
+});
+</script>
+"""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_no_name_runs_out_of_its_frame_or_over_another(width: int, tmp_path: Path) -> None:
+    spans = [
+        TimelineSpan(f"llmContext{number}", "model" if number % 3 else "server", 2.0 * number, 2.0 * number + number % 5)
+        for number in range(1, 25)
+    ]
+    for number, span in enumerate(spans):
+        span.facts["steps"] = [LONG[number % 4]]
+    frame = f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{escape(page_of(LONG[1], "done", spans))}"></iframe>'
+    (tmp_path / "it.html").write_text(f'<!doctype html><meta charset="utf-8"><body>{frame}{MEASURE}', encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    command = ["chromium", *options, (tmp_path / "it.html").as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    said = json.loads(re.findall(r"<body>(.*?)</body>", shown, re.DOTALL)[0])
+    assert said == {"scrolls": False, "outside": [], "over": []}
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
