@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from instrc.cli.live import Watcher
+from instrc.cli.options import ProblemFormat
 from instrc.cli.running import (
     EngineName,
-    ProblemShape,
     ResultOption,
     RunId,
     Store,
@@ -33,7 +33,7 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Answer a question of a run.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import LockedOption, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.run import ModelOption
-from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
+from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.files import STDIN, unreadable
@@ -34,7 +34,7 @@ def command(
     locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Talk with a model that has the programs as tools.
 

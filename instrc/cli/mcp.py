@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import LockedOption, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.running import (
     EngineName,
-    ProblemShape,
     Store,
     engine,
     exit_with,
@@ -41,7 +40,7 @@ def command(
     locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Serve tools and processes to an MCP client.
 

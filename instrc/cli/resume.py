@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, deliver, engine, exit_with, run_to_end
+from instrc.cli.options import ProblemFormat
+from instrc.cli.running import EngineName, RunId, Store, deliver, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
 
@@ -17,7 +18,7 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Continue a run that was interrupted, or whose timers have ended."""
     try:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.options import LockedOption, Roots, Shared
+from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.running import (
     EngineName,
-    ProblemShape,
     ResultOption,
     Store,
     deliver,
@@ -83,7 +82,7 @@ def command(
     locked: LockedOption = False,
     root: Roots = None,
     shared: Shared = None,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
     from instrc.cli.items import stream

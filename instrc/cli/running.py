@@ -41,7 +41,6 @@ ResultOption: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
 ]
 RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
-ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 
 
 def engine(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, report_as_json, run_to_end
+from instrc.cli.options import ProblemFormat
+from instrc.cli.running import EngineName, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell, write
 from instrc.jsontext import dumps
@@ -18,7 +19,7 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """List the runs in the store, the latest first."""
     try:

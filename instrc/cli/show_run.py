@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, engine, exit_with, report_as_json, run_to_end
+from instrc.cli.options import ProblemFormat
+from instrc.cli.running import EngineName, RunId, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps
@@ -20,7 +21,7 @@ def command(
     record: Annotated[
         bool, typer.Option("--record", help="Also show everything that is recorded, in the shape of the process.")
     ] = False,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Show the state of a run: its outcome, or what it waits for."""
     try:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end
+from instrc.cli.options import ProblemFormat
+from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell
 from instrc.limits.runs import WORKER_PAUSE
@@ -32,7 +33,7 @@ def command(
     engine_name: EngineName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    shape: ProblemShape = Format.TEXT,
+    shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Carry out the runs of a store or a Temporal task queue.
 

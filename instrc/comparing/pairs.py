@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from instrc.ir.chunk_json import write_step
+from instrc.ir.executors import Executor
 from instrc.ir.flow import Block, Body, Context, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Read
-from instrc.ir.steps import Chunk, Executor, Step
+from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import as_object
 from instrc.schema.walk import refers

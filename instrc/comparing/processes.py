@@ -24,6 +24,7 @@ from instrc.comparing.facts import (
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
 from instrc.comparing.schemas import Inclusion, accepts, compare
+from instrc.ir.executors import EXECUTORS
 from instrc.ir.flow import Block
 from instrc.ir.process import Process
 from instrc.ir.reads import Value
@@ -31,7 +32,6 @@ from instrc.ir.steps import Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import equal
 
-EXECUTORS = {"model": "the model", "server": "the server", "user": "a person"}
 _HARMLESS = frozenset(
     {"described", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"}
 )

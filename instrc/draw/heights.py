@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from instrc.draw.places import HEAD, LINE, MARGIN, PAD, Area
-from instrc.ir.picture import Box, Lane, Picture, PictureRead, Section
+from instrc.ir.executors import Executor
+from instrc.ir.picture import Box, Picture, PictureRead, Section
 
 GAP = 14
 TOP = 44
@@ -38,7 +39,7 @@ class Heights:
     tops: dict[str, float] = field(default_factory=dict)
     """Where lines leave a box or a step."""
 
-    def measure(self, picture: Picture, lanes: tuple[Lane, ...]) -> None:
+    def measure(self, picture: Picture, lanes: tuple[Executor, ...]) -> None:
         """Give every box and step of a picture its height, one below the other."""
         self.y = MARGIN + TOP + (LINE + PAD if picture.title else 0)
         column = {lane: index for index, lane in enumerate(lanes)}
@@ -46,7 +47,7 @@ class Heights:
             self._box(box, column)
             self.y += GAP
 
-    def _box(self, box: Box, column: dict[Lane, int]) -> None:
+    def _box(self, box: Box, column: dict[Executor, int]) -> None:
         top = self.y
         self.lane_of[box.id] = -1 if box.lane is None else column[box.lane]
         self.y += HEAD
@@ -61,7 +62,7 @@ class Heights:
         if box.key is not None:
             self.tops[box.id] = self.y - 6  # its value is there when all in it is done
 
-    def _section(self, box: Box, section: Section, column: dict[Lane, int]) -> None:
+    def _section(self, box: Box, section: Section, column: dict[Executor, int]) -> None:
         if section.title is not None:
             self.y += LINE + 4
             self._texts(box.id, section.reads, -1)

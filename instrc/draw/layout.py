@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from instrc.draw.gutters import GUTTER, TRACK, Tracks, gutter_of, tracks_of
 from instrc.draw.heights import INNER, Heights
 from instrc.draw.places import HEAD, LINE, MARGIN, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, PlacedTitle, Text
-from instrc.ir.picture import Box, Lane, Picture, PictureRead, PictureStep
+from instrc.ir.executors import Executor
+from instrc.ir.picture import Box, Picture, PictureRead, PictureStep
 
 INSET = 12
 """How far a block lies inside the one around it."""
@@ -76,7 +77,7 @@ class _Placer:
     """Rectangles, once the widths are known."""
 
     heights: Heights
-    edges: dict[Lane, float]
+    edges: dict[Executor, float]
     inset: float
     left: float
     right: float

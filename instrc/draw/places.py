@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.ir.picture import Box, Lane, Picture, PictureRead, PictureStep
+from instrc.ir.executors import Executor
+from instrc.ir.picture import Box, Picture, PictureRead, PictureStep
 
 WIDTH = 300
 """Of a lane, in pixels."""
@@ -72,7 +73,7 @@ class Edge:
     source: str
     target: str
     points: tuple[tuple[float, float], ...]
-    lane: Lane | None
+    lane: Executor | None
     """Of the source."""
 
 
@@ -83,7 +84,7 @@ class Layout:
     picture: Picture
     width: float
     height: float
-    lanes: tuple[tuple[Lane, float], ...]
+    lanes: tuple[tuple[Executor, float], ...]
     """The left edge of each lane."""
     boxes: tuple[PlacedBox, ...]
     arrows: tuple[Edge, ...]

@@ -14,8 +14,9 @@ from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit, is_lone_instruction
-from instrc.ir.graph import Executor, Graph, Placed, Step
+from instrc.ir.graph import Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Listed, Read

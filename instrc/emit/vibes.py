@@ -16,9 +16,10 @@ from instrc.emit.paths import suffixed
 from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
+from instrc.ir.executors import Executor
 from instrc.ir.flow import Else
 from instrc.ir.process import Process
-from instrc.ir.steps import Chunk, Executor
+from instrc.ir.steps import Chunk
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import snake

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias, TypeGuard
 
+from instrc.ir.executors import Executor
 from instrc.ir.reads import Read, value_of, written_value
-from instrc.ir.steps import NO_ENGINE, Chunk, EngineProperties, EngineSlot, Executor, Loop, Step, framed
+from instrc.ir.steps import NO_ENGINE, Chunk, EngineProperties, EngineSlot, Loop, Step, framed
 from instrc.jsonvalue import (
     Json,
     JsonArray,

@@ -9,17 +9,16 @@ No schema is composed yet, no step has its final key, nothing is cut into chunks
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import msgspec
 
 from instrc.ir.blocks import Content
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Argument, StepObject, Unit
 from instrc.ir.paths import Path, Reading
 from instrc.jsonvalue import Json
 from instrc.source import Span
-
-Executor: TypeAlias = Literal["model", "server", "user"]
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
+from instrc.ir.executors import Executor
 from instrc.jsonvalue import Json
 
-Lane: TypeAlias = Literal["model", "server", "user"]
-LANES: dict[Lane, str] = {"model": "Model", "server": "Server", "user": "Person"}
+LANES: dict[Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
 """The lanes from left to right, as they are headed."""
 
 
@@ -34,7 +33,7 @@ class PictureStep:
 
     id: str
     key: str
-    lane: Lane
+    lane: Executor
     reads: tuple[PictureRead, ...]
     notes: tuple[str, ...]
     """What else is to be said in a few words: its activity, a deadline."""
@@ -63,7 +62,7 @@ class Box:
     kind: str
     """`chunk`, or what the block does: `when`, `each`, `repeat`, `else`, `try`, `do`."""
     title: str
-    lane: Lane | None
+    lane: Executor | None
     """Of a chunk."""
     entry: bool
     """The tool that starts the process."""
@@ -97,7 +96,7 @@ class Picture:
         """Yield every step, in order."""
         return (item for item in self.all() if isinstance(item, PictureStep))
 
-    def lanes(self) -> tuple[Lane, ...]:
+    def lanes(self) -> tuple[Executor, ...]:
         """Return the lanes that have something in them, from left to right."""
         used = {node.lane for node in self.nodes()} | {box.lane for box in self.all() if isinstance(box, Box)}
         return tuple(lane for lane in LANES if lane in used) or ("model",)

@@ -13,14 +13,12 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from instrc.ir.blocks import Region, Repeat, Word, regions_of
+from instrc.ir.executors import EXECUTORS, Executor
 from instrc.ir.fusion import Unit
-from instrc.ir.graph import Executor, FlatGraph, Graph
+from instrc.ir.graph import FlatGraph, Graph
 from instrc.jsonvalue import Json
 
 ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
-
-
-_EXECUTORS = frozenset({"model", "server", "user"})
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
@@ -37,7 +35,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     @property
     def block(self) -> int | None:
         """The number of the block that this is; `None` for a chunk of one executor."""
-        unit = None if self.executor in _EXECUTORS else self.units[0]
+        unit = None if self.executor in EXECUTORS else self.units[0]
         return unit if isinstance(unit, int) else None
 
 
@@ -72,7 +70,7 @@ def walk(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chu
     while waiting:
         chunk = waiting.pop()
         yield chunk
-        if chunk.executor not in _EXECUTORS:
+        if chunk.executor not in EXECUTORS:
             for region in reversed(regions_in(graph, chunk)):
                 waiting.extend(reversed(inside[region.number]))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from instrc.ir.executors import Executor
 from instrc.ir.flow import Body, Context, walk
-from instrc.ir.graph import Executor
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk

@@ -25,9 +25,9 @@ from instrc.ir.block_json import (
     timed,
 )
 from instrc.ir.chunk_json import frame_of, is_count, read_chunk, resolved
+from instrc.ir.executors import Executor
 from instrc.ir.flow import Body, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import is_value, value_of
-from instrc.ir.steps import Executor
 from instrc.jsonvalue import Json, JsonObject, mapping, optional_text, pointer
 from instrc.limits.programs import ELEMENTS, PROCESS_CONTEXTS, PROCESS_LEVELS, ROUNDS
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal, TypeAlias
 
 import msgspec
 
+from instrc.ir.executors import Executor
 from instrc.ir.reads import Read, Value, reads_of
 from instrc.jsonvalue import Json, JsonObject, as_object
-
-Executor: TypeAlias = Literal["model", "server", "user"]
 
 
 class EngineProperties(msgspec.Struct, frozen=True, gc=False):

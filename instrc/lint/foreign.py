@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.lint.vocabularies import JSON_SCHEMA, KNOWN
+from instrc.schema.laws import TYPES
 from instrc.schema.walk import is_schema
 
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
 """Keywords that hardly anybody gives to a property of their own."""
 
@@ -111,6 +111,6 @@ def _is_map_of_properties(document: dict[str, Json]) -> bool:
 
 def _looks_like_a_schema(value: dict[str, Json]) -> bool:
     said = value.get("type")
-    typed = (isinstance(said, str) and said in _TYPES) or (isinstance(said, list) and bool(said))
+    typed = (isinstance(said, str) and said in TYPES) or (isinstance(said, list) and bool(said))
     parts = ("properties", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "items")
     return is_schema(value) and value.keys() <= KNOWN and (typed or any(part in value for part in parts))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from instrc.codecs.patterns import matches
 from instrc.jsonvalue import Json, listing
 from instrc.problems.problem import CompileError
-from instrc.schema.expressions import search
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.vocabulary import IN_PLACE
@@ -48,7 +48,7 @@ class Shape:
         """Tell whether some pattern speaks about a property name."""
         for node, _ in self.objects():
             patterns = node.get("patternProperties")
-            if patterns.__class__ is dict and any(_matches(pattern, name) for pattern in patterns):
+            if patterns.__class__ is dict and any(matches(pattern, name) for pattern in patterns):
                 return True
         return False
 
@@ -129,7 +129,3 @@ class Shapes:
 
     def _part(self, node: Json, scope: DynamicScope) -> ScopedSchema:
         return ScopedSchema(node, self.library.below(node, scope))
-
-
-def _matches(pattern: str, name: str) -> bool:
-    return search(pattern, name) is not False  # one that cannot be read may match

@@ -7,7 +7,7 @@ import re
 from lsprotocol import types
 
 from instrc.ir.fusion import SUFFIXES, suffix_of
-from instrc.lsp.knowledge import EXECUTORS
+from instrc.lsp.knowledge import carried_out_by
 from instrc.lsp.session import EditorSession, TextDocument
 from instrc.syntax.tables import CONTEXTUAL
 from instrc.syntax.tokens import Token
@@ -109,7 +109,7 @@ def inlay_hints(document: TextDocument, wanted: types.Range, session: EditorSess
                 types.InlayHint(
                     position=document.lines.position(mention.span.end),
                     label=f":{version}",
-                    tooltip=f"{known.vibe.uri}, carried out by {EXECUTORS[known.instruction.kind]}",
+                    tooltip=f"{known.vibe.uri}, carried out by {carried_out_by(known.instruction)}",
                 )
             )
     return hints

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HOVERED_SCHEMA
-from instrc.lsp.knowledge import EXECUTORS, Knowledge, KnownInstruction, inputs_of
+from instrc.lsp.knowledge import Knowledge, KnownInstruction, carried_out_by, inputs_of
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
@@ -57,7 +57,7 @@ def hover(document: TextDocument, offset: int, session: EditorSession) -> types.
 def about(known: KnownInstruction, knowledge: Knowledge) -> str:
     """Return what an instruction is in a few lines of Markdown."""
     schema = knowledge.schema(known)
-    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {EXECUTORS[known.instruction.kind]}"]
+    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
     if isinstance(schema, dict):
         words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
     return "\n\n".join(words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from instrc.ir.executors import EXECUTORS
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Inline, Input, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
@@ -19,9 +20,12 @@ from instrc.vibes.programs import ProgramFile
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
-EXECUTORS = {"model": "the model", "server": "the server", "user": "a person", "mixin": "none: it is fused into what it holds"}
-
 _ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
+
+
+def carried_out_by(instruction: Instruction) -> str:
+    """Return who carries an instruction out, in words."""
+    return "none: it is fused into what it holds" if instruction.kind == "mixin" else EXECUTORS[instruction.kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, RunStatus, chosen
 from instrc.runtime.run import LiveRun, StoredRun, questions_of
-from instrc.runtime.traces import read_trace, written_to
+from instrc.runtime.traces import read_trace, sink_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
@@ -161,14 +161,7 @@ class FolderEngine:
         self._save(saved)
 
     def _sink(self) -> Sink:
-        traced = written_to(self.folder) if self.folder is not None and self.keep == "all" else None
-        sinks = [sink for sink in (self.watch, traced) if sink is not None]
-
-        def tell(event: Event) -> None:
-            for sink in sinks:
-                sink(event)
-
-        return tell
+        return sink_of(self.folder if self.keep == "all" else None, self.watch)
 
     def _load(self, run: str) -> RunFile:
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"

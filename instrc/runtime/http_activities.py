@@ -16,11 +16,11 @@ from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, at
 from instrc.limits.runs import HTTP_BYTES, SHOWN_HTTP
 from instrc.runtime.activities import ActivityError, Handler, current_call
+from instrc.runtime.retrying import is_temporary
 from instrc.runtime.tables import UnusableTableError, checked
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")
-_TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses, beside those from 500 on, after which the same request may succeed."""
 _PLACE = re.compile(r"\{([^{}]*)\}")
 
@@ -174,7 +174,7 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     if not answer.is_success:
         shown = body[: SHOWN_HTTP * 4].decode("utf-8", "replace")[:SHOWN_HTTP]
         message = f"HTTP {status}: {shown}"
-        raise ActivityError(message, code=str(status), retry=status in _TEMPORARY or status >= 500)
+        raise ActivityError(message, code=str(status), retry=is_temporary(status))
     if not body:
         return None
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_TEMPORARY = frozenset({408, 409, 425, 429})
+
+
+def is_temporary(status: int) -> bool:
+    """Tell whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
+    return status in _TEMPORARY or status >= 500
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:

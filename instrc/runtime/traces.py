@@ -9,7 +9,7 @@ from pathlib import Path
 from instrc.jsontext import dumps, loads
 from instrc.limits.runs import TRACE_BYTES
 from instrc.regular import read_regular
-from instrc.runtime.events import Event, is_event
+from instrc.runtime.events import Event, Sink, is_event
 
 
 def trace_file(folder: Path, run: str) -> Path:
@@ -35,6 +35,18 @@ def written_to(folder: Path) -> Callable[[Event], None]:
             warnings.warn(f"the trace of `{event['run']}` is not whole: {error.strerror}", RuntimeWarning, stacklevel=2)
 
     return write
+
+
+def sink_of(folder: Path | None, watch: Sink | None) -> Sink:
+    """Return what takes the events of runs: the traces in a folder, if they are kept, then whoever watches."""
+    write = None if folder is None else written_to(folder)
+    sinks = [sink for sink in (write, watch) if sink is not None]
+
+    def tell(event: Event) -> None:
+        for sink in sinks:
+            sink(event)
+
+    return tell
 
 
 def _append(file: Path, line: str) -> None:

@@ -105,8 +105,7 @@ class Builder(ExpressionBuilder):
         statements.append(Anonymous(values[1], values[1].span))
         return statements
 
-    def sealed(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
-        return cast("list[Binding | Anonymous]", values[0])
+    sealed = shut
 
     def block(self, values: Values, start: int, end: int) -> Body:
         *statements, last = values[1]

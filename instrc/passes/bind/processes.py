@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.ir.graph import Context, Executor
+from instrc.ir.executors import EXECUTORS, Executor
+from instrc.ir.graph import Context
 from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, When
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
@@ -21,8 +22,6 @@ from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import BoundValue, BraceNames, Cut, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.source import Span
-
-_WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a person"}
 
 
 def process(
@@ -133,11 +132,13 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
     new = range(start, len(ev.steps.table))
     for number in new:
         step = ev.steps.table[number]
-        if step.executor == "block" and number in own:
+        if number not in own:
+            continue
+        if step.executor == "block":
             ev.report.add(problems.misplaced.MisplacedBlock(at=step.span))
             return None
-        if number not in ev.steps.dissolved and number in own and step.executor != executor:
-            reason = f"is for {_WHO[str(step.executor)]}, not for {_WHO[executor]}"
+        if number not in ev.steps.dissolved and step.executor != executor:
+            reason = f"is for {EXECUTORS[step.executor]}, not for {EXECUTORS[executor]}"
             ev.report.add(
                 problems.steps.CutAgainstDataFlow(
                     at=step.span, word=step.key or step.stem, reason=reason, other=expression.callee.span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Instruction, InstructionKind
-from instrc.ir.graph import Executor
 from instrc.jsonvalue import Json, mapping
 
 

@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterable
 from msgspec.structs import replace
 
 from instrc.ir.blocks import Region
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Application, Argument, Filling, Fusion, MixinGroup, Slot, Unit
-from instrc.ir.graph import Executor, Step
+from instrc.ir.graph import Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, BlockPlaces, Foreseen

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Unit
-from instrc.ir.graph import Executor
 from instrc.jsonvalue import Json
 
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")

@@ -23,9 +23,9 @@ from instrc.lowering.lower import Lowering, lower
 from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.retrying import is_temporary
 from instrc.runtime.secrets import secret
 
-_TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 
 
@@ -139,7 +139,7 @@ def failure(error: Exception) -> ModelError:
         (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
     )
     lost = any(word in type(error).__name__ for word in ("Timeout", "Connect", "RemoteProtocol")) or isinstance(error, OSError)
-    retry = lost if status is None else status in _TEMPORARY or status >= 500
+    retry = lost if status is None else is_temporary(status)
     return ModelError(f"{type(error).__name__}: {error}", code=str(status) if status is not None else None, retry=retry)
 
 

@@ -28,7 +28,7 @@ from instrc.runtime.engine import Equip, Keep, Launch, LaunchDocument, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
-from instrc.runtime.traces import read_trace, written_to
+from instrc.runtime.traces import read_trace, sink_of
 
 _ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 
@@ -236,15 +236,8 @@ class DurableEngine:
         return runner
 
     def _making(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
-        write = written_to(self.location.folder) if self.keep == "all" else None
-
-        def tell(event: Event) -> None:
-            if write is not None:
-                write(event)
-            if self.watch is not None:
-                self.watch(event)
-
-        return self.equip(run, plan, how, tell)
+        traces = self.location.folder if self.keep == "all" else None
+        return self.equip(run, plan, how, sink_of(traces, self.watch))
 
     async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""

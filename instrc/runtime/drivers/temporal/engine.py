@@ -39,7 +39,7 @@ from instrc.runtime.engine import Equip, Keep, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.secrets import redacted
-from instrc.runtime.traces import read_trace, written_to
+from instrc.runtime.traces import read_trace, sink_of
 
 LOCAL = ".instrc"
 HEARTBEAT = 15.0
@@ -210,15 +210,7 @@ class TemporalEngine:
         return serving(client, self.queue, self._sink(), self.equip if carry else None)
 
     def _sink(self) -> Sink:
-        write = written_to(self.folder) if self.keep == "all" else None
-
-        def tell(event: Event) -> None:
-            if write is not None:
-                write(event)
-            if self.watch is not None:
-                self.watch(event)
-
-        return tell
+        return sink_of(self.folder if self.keep == "all" else None, self.watch)
 
     async def _attend(self, run: str) -> RunReport:
         """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
