@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import renamings
-from instrc.problems.problem import Fix, Label, Problem, Severity
+from instrc.problems.misspelt import MisspeltWord
+from instrc.problems.problem import Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -16,7 +16,7 @@ _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadli
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownKeyword(Problem):
+class UnknownKeyword(MisspeltWord):
     """A keyword of a schema is not known.
 
     JSON Schema ignores unknown keywords, so a misspelt keyword has no effect, and no validator reports it.
@@ -33,8 +33,6 @@ class UnknownKeyword(Problem):
     name: ClassVar[str] = "unknown-keyword"
     severity: ClassVar[Severity] = "warning"
 
-    word: str
-    nearest: tuple[str, ...] = ()
     annotating: bool = False
     """Whether it is at the top level of an annotation, where the author may have wanted a property."""
     inline: bool = False
@@ -64,14 +62,9 @@ class UnknownKeyword(Problem):
             )
         return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
 
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
-        return renamings(self.at, self.word, self.nearest)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownFormat(Problem):
+class UnknownFormat(MisspeltWord):
     """A `format` is not known.
 
     No validator checks a format that is not defined.
@@ -88,9 +81,6 @@ class UnknownFormat(Problem):
     name: ClassVar[str] = "unknown-format"
     severity: ClassVar[Severity] = "warning"
 
-    word: str
-    nearest: tuple[str, ...] = ()
-
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -101,14 +91,9 @@ class UnknownFormat(Problem):
         """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "use a `pattern`, or list it: `[tool.instrc] keywords = […]`"
 
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
-        return renamings(self.at, self.word, self.nearest)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarProperty(Problem):
+class SimilarProperty(MisspeltWord):
     """An annotation adds a property whose name is almost the name of an existing property.
 
     The new property stands beside the other one, which stays as it was.
@@ -127,9 +112,6 @@ class SimilarProperty(Problem):
     name: ClassVar[str] = "similar-property"
     severity: ClassVar[Severity] = "warning"
 
-    word: str
-    nearest: tuple[str, ...]
-
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -139,11 +121,6 @@ class SimilarProperty(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest)
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
-        return renamings(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,24 @@ class UnknownTarget(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossyTarget(Problem):
+class _Loss(Problem):
+    """A part of a schema that a target cannot express."""
+
+    target: str
+    keyword: str
+    pointer: str
+    reason: str
+    tool: str | None = None
+    """The tool whose schema it is, where there are several."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossyTarget(_Loss):
     """A target cannot express a part of the schema.
 
     The constraint is written into the description instead, and an answer is validated against it when it is lifted.
@@ -93,19 +110,8 @@ class LossyTarget(Problem):
     name: ClassVar[str] = "lossy-target"
     severity: ClassVar[Severity] = "warning"
 
-    target: str
-    keyword: str
-    pointer: str
-    reason: str
-    tool: str | None = None
-    """The tool whose schema it is, where there are several."""
     first: bool = True
     """Whether it is the first of its kind in a run; the others do not repeat the hint."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
 
     @property
     def hint(self) -> str | None:
@@ -116,7 +122,7 @@ class LossyTarget(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossyStrict(Problem):
+class LossyStrict(_Loss):
     """A target cannot express a part of the schema, and `--strict` requires it.
 
     Without `--strict` this is the warning `lossy-target`.
@@ -137,18 +143,6 @@ class LossyStrict(Problem):
     """
 
     name: ClassVar[str] = "lossy-target-strict"
-
-    target: str
-    keyword: str
-    pointer: str
-    reason: str
-    tool: str | None = None
-    """The tool whose schema it is, where there are several."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
 
     @property
     def hint(self) -> str | None:

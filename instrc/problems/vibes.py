@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
+from instrc.problems.misspelt import MisspeltWord
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingFromProperties(Problem):
+class MissingFromProperties(MisspeltWord):
     """`required` names something that `properties` does not describe.
 
     A model would have to write a property that is not described.
@@ -28,9 +29,6 @@ class MissingFromProperties(Problem):
 
     name: ClassVar[str] = "missing-from-properties"
 
-    word: str
-    nearest: tuple[str, ...] = ()
-
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -40,11 +38,6 @@ class MissingFromProperties(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "describe it under `properties`, or remove it from `required`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
-        return renamings(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +164,7 @@ class InvalidSolution(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownPart(Problem):
+class UnknownPart(MisspeltWord):
     """A record has a part that is not known, so it has no effect.
 
     A record has a `schema` and, optionally, an `input` and a `solution`; a title and a description may be beside them.
@@ -186,9 +179,6 @@ class UnknownPart(Problem):
     name: ClassVar[str] = "unknown-part"
     severity: ClassVar[Severity] = "warning"
 
-    word: str
-    nearest: tuple[str, ...] = ()
-
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -198,8 +188,3 @@ class UnknownPart(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "a record has a `schema`, an `input` and a `solution`; begin your own part with `x-`"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
-        return renamings(self.at, self.word, self.nearest)
