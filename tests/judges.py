@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -30,3 +31,10 @@ def change(seed: int, *, instances: int = 10, thoroughly: int = 2) -> str | None
     if before != after:
         return f"seed {seed}: {schema} became {flat}; {values}: {before} became {after}"
     return None
+
+
+def keywords(error: Any) -> Iterator[str]:
+    """Yield the keywords that an error names, those of its causes included."""
+    yield error.validator or "false"
+    for cause in error.context or ():
+        yield from keywords(cause)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,6 +15,10 @@ class Run(NamedTuple):
     code: int
     out: str
     err: str
+
+    def problem_names(self) -> list[str]:
+        """Return the names of the problems, as `--format json` tells them."""
+        return [problem["name"] for problem in json.loads(self.err)]
 
 
 Instrc = Callable[..., Run]

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from command_lines import Instrc, Run
+from command_lines import Instrc
 
 TOOL = '"Say hello" | Greet\n'
 TWO = "tool first = Greet(prompt);\ntool second = Answer(Greet(prompt));\n"
@@ -25,10 +25,6 @@ def programs(folder: Path) -> None:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def problem_names(done: Run) -> list[str]:
-    return [problem["name"] for problem in json.loads(done.err)]
 
 
 def test_one_export_is_one_document(instrc: Instrc) -> None:
@@ -67,7 +63,7 @@ def test_each_document_that_exists_can_be_asked_for(instrc: Instrc, program: str
             assert json.loads(done.out) == everything[kind]
         else:
             assert (done.code, done.out) == (1, "")
-            assert problem_names(done) == ["no-such-document"]
+            assert done.problem_names() == ["no-such-document"]
 
 
 def test_a_folder_gets_all_documents(instrc: Instrc, folder: Path) -> None:
@@ -106,7 +102,7 @@ def test_nothing_is_written_if_one_export_lacks_what_is_asked_for(instrc: Instrc
 def test_a_file_in_the_place_of_the_folder_is_a_problem(instrc: Instrc, folder: Path) -> None:
     done = instrc("compile", "tool.aug", "-o", "tool.aug", "--format", "json")
     assert (done.code, done.out) == (1, "")
-    assert problem_names(done) == ["unwritable-output"]
+    assert done.problem_names() == ["unwritable-output"]
     assert (folder / "tool.aug").read_text() == TOOL
 
 
@@ -115,7 +111,7 @@ def test_a_folder_that_may_not_be_written_to_is_a_problem(instrc: Instrc, folder
     (folder / "out").mkdir(mode=stat.S_IREAD | stat.S_IEXEC)
     done = instrc("compile", "tool.aug", "-o", "out", "--format", "json")
     assert done.code == 1
-    assert problem_names(done) == ["unwritable-output"]
+    assert done.problem_names() == ["unwritable-output"]
     assert files(folder / "out") == []
 
 
@@ -280,7 +276,7 @@ def test_a_loss_is_shown_where_it_was_written(instrc: Instrc, folder: Path) -> N
 def test_an_unknown_target_is_a_problem(instrc: Instrc) -> None:
     done = instrc("compile", "tool.aug", "--target", "opneai", "--format", "json")
     assert (done.code, done.out) == (1, "")
-    assert problem_names(done) == ["unknown-target"]
+    assert done.problem_names() == ["unknown-target"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are bytes on Unix")

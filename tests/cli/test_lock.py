@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_lines import Instrc, Run
+from command_lines import Instrc
 
 import instrc as library
 
@@ -24,10 +24,6 @@ def project(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("")
     (folder / "it.aug").write_text("tool it = Introspect_Mixin(Draft)")
     vibe(folder, "draft@1", DRAFT)
-
-
-def problem_names(done: Run) -> list[str]:
-    return [problem["name"] for problem in json.loads(done.err)]
 
 
 def vibe(folder: Path, name: str, schema: Any) -> None:
@@ -54,7 +50,7 @@ def test_a_newer_version_is_not_taken_when_locked(instrc: Instrc, folder: Path) 
     vibe(folder, "draft@2", {**DRAFT, "title": "New"})
     assert instrc("compile", "it.aug", "--locked") == (0, before, "")
     assert instrc("compile", "it.aug").out != before
-    assert problem_names(instrc("lock", "--check", "--format", "json")) == ["stale-lock"]
+    assert instrc("lock", "--check", "--format", "json").problem_names() == ["stale-lock"]
     told = instrc("lock", "--check").err
     assert "aug.lock:11:1: error" in told
     assert "it now finds `schemas/draft@2.vibe.json`, not `schemas/draft@1.vibe.json`" in told
@@ -97,7 +93,7 @@ def test_what_is_not_locked_is_a_problem_at_the_place_that_asks(instrc: Instrc, 
 )
 def test_a_damaged_lock_is_told(instrc: Instrc, folder: Path, text: str) -> None:
     (folder / "aug.lock").write_text(text)
-    assert problem_names(instrc("compile", "it.aug", "--locked", "--format", "json")) == ["invalid-lock"]
+    assert instrc("compile", "it.aug", "--locked", "--format", "json").problem_names() == ["invalid-lock"]
 
 
 def test_a_project_with_mistakes_is_not_locked(instrc: Instrc, folder: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from objects import an_object as chunk
 
 from instrc.ir.flow import Each, Repeat, Try, When
 from instrc.ir.process import Process
@@ -16,10 +17,6 @@ from instrc.problems.problem import CompileError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROCESSES = sorted(EXAMPLES.glob("*/expected/**/*.process.json"))
-
-
-def chunk(**steps: Any) -> Any:
-    return {"type": "object", "properties": steps, "required": list(steps)}
 
 
 def body(**contexts: Any) -> Any:

@@ -14,6 +14,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
+from shortest import assert_shortest
 
 from instrc.compiler import compile_vibe
 from instrc.emit.vibes import emit_vibe
@@ -134,21 +135,7 @@ def test_neighbouring_chunks_have_different_executors_and_no_step_could_be_later
 def test_the_cut_is_the_shortest_and_the_first_of_these(graph: tuple[list[int], tuple[set[int], ...]]) -> None:
     executors, reads = graph
     found = shortest_sequence(executors, [tuple(sorted(each)) for each in reads])
-    for length in range(len(found) + 1):
-        for sequence in itertools.product(range(3), repeat=length):
-            if _does_all(executors, reads, sequence):
-                assert found == list(sequence)
-                return
-    pytest.fail("the cut does not do everything")
-
-
-def _does_all(executors: list[int], reads: tuple[set[int], ...], sequence: tuple[int, ...]) -> bool:
-    done: set[int] = set()
-    for executor in sequence:
-        for node, each in enumerate(executors):  # what is read has smaller numbers, so one round does all
-            if each == executor and reads[node] <= done:
-                done.add(node)
-    return len(done) == len(executors)
+    assert_shortest(found, executors, reads, 3)
 
 
 def _engine_words(schema: Json) -> set[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,7 +12,8 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from meaning import compiled, registry, same
+from meaning import compiled, same
+from shortest import assert_shortest
 
 from instrc.emit.emit import process_of
 from instrc.emit.vibes import emit_vibe
@@ -27,11 +26,6 @@ from instrc.passes.partition.sequence import sequence
 from instrc.vibes.registry import Registry
 
 QUICK = examples(120)
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
-    return registry(Path(tmp_path_factory.mktemp("vibes")))
 
 
 @QUICK
@@ -225,28 +219,4 @@ def test_the_cut_with_blocks_is_the_shortest_and_the_first_of_these(graph: tuple
     found, where = sequence(executors, [tuple(sorted(each)) for each in reads])
     assert set(where) == {node for node, executor in enumerate(executors) if executor == 3}
     assert sorted(where.values()) == [chunk for chunk, executor in enumerate(found) if executor == 3]
-    for length in range(len(found) + 1):
-        for letters in itertools.product(range(4), repeat=length):
-            if _does_all(executors, reads, letters):
-                assert found == list(letters)
-                return
-    pytest.fail("the cut does not do everything")
-
-
-def _does_all(executors: list[int], reads: tuple[set[int], ...], letters: tuple[int, ...]) -> bool:
-    """Tell whether a sequence does everything, whichever block is done in each place of one."""
-    states = {frozenset[int]()}
-    for letter in letters:
-        after: set[frozenset[int]] = set()
-        for done in states:
-            if letter == 3:
-                ready = [node for node, each in enumerate(executors) if each == 3 and node not in done and reads[node] <= done]
-                after |= {done | {node} for node in ready}
-                continue
-            more = set(done)
-            for node, each in enumerate(executors):
-                if each == letter and reads[node] <= more:
-                    more.add(node)
-            after.add(frozenset(more))
-        states = after
-    return any(len(done) == len(executors) for done in states)
+    assert_shortest(found, executors, reads, 4)

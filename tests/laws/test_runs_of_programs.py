@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hunting import examples
 from hypothesis import event, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from meaning import compiled, registry
+from meaning import compiled
 
 from instrc.ir.process import Process
 from instrc.runtime.interpreter import versions
@@ -22,11 +21,6 @@ from instrc.vibes.registry import Registry
 
 QUICK = examples(120)
 BLOCKS = ("when", "each", "repeat", "try", "do")
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
-    return registry(Path(tmp_path_factory.mktemp("vibes")))
 
 
 def filled(schema: Any, choose: Callable[[int], int]) -> Any:

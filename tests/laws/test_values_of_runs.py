@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-import pytest
 from blocks_at_random import Block, Body, Call, Expression, bodies, settled, write
 from hunting import examples
 from hypothesis import event, given
 from hypothesis import strategies as st
-from meaning import compiled, registry
+from meaning import compiled
 
 from instrc.jsontext import dumps
 from instrc.runtime.interpreter import versions
@@ -34,11 +32,6 @@ MEMBERS = {
     "confirm_User": "decision",
 }
 """The only member of what each call gives."""
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
-    return registry(Path(tmp_path_factory.mktemp("vibes")))
 
 
 class FailedError(Exception):

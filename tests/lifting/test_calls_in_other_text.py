@@ -7,17 +7,12 @@ from time import process_time
 from typing import Any
 
 import pytest
+from weather import WEATHER
 
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
-WEATHER: Any = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-    "required": ["city", "days"],
-    "additionalProperties": False,
-}
 TIME: Any = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
 HERE = '{"city": "Oslo", "days": 2}'
 CALL = f'{{"name": "weather", "arguments": {HERE}}}'

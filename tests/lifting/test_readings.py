@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
@@ -15,11 +16,6 @@ from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 from instrc.problems.answers import AmbiguousAnswer
 from instrc.problems.problem import CompileError
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
 
 TEXT = {"type": "string"}
 MESSAGE = closed(role=TEXT, content=TEXT)

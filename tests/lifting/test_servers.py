@@ -6,25 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from weather import AI, CALL, OSLO, TEXT, WEATHER
 
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
-SCHEMA: Any = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-    "required": ["city", "days"],
-    "additionalProperties": False,
-}
-GOOD: Any = {"city": "Oslo", "days": 2}
-TEXT = json.dumps(GOOD)
 BEGUN, REST = TEXT[:9], TEXT[9:]
-CALL: Any = {"id": "c", "type": "function", "function": {"name": "tool", "arguments": TEXT}}
-TOOLS = lower_all([("tool", SCHEMA), ("other", {"type": "object", "properties": {}})], "vllm").map
-ONE = lower(SCHEMA, "vllm", "tool").map
-
-AI: Any = {"type": "ai", "content": "", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]}
+TOOLS = lower_all([("tool", WEATHER), ("other", {"type": "object", "properties": {}})], "vllm").map
+ONE = lower(WEATHER, "vllm", "tool").map
 
 
 def delta(reason: Any = None, /, **said: Any) -> Any:
@@ -71,7 +61,7 @@ CALLS: dict[str, Any] = {
                 "message": {
                     "role": "assistant",
                     "tool_calls": [
-                        {"id": "0", "type": "function", "function": {"description": None, "name": "tool", "arguments": GOOD}}
+                        {"id": "0", "type": "function", "function": {"description": None, "name": "tool", "arguments": OSLO}}
                     ],
                 },
             }
@@ -99,7 +89,7 @@ CALLS: dict[str, Any] = {
             "apiFormat": "COHERE",
             "text": "",
             "finishReason": "COMPLETE",
-            "toolCalls": [{"name": "tool", "parameters": GOOD}],
+            "toolCalls": [{"name": "tool", "parameters": OSLO}],
         },
     },
     "Naver": {
@@ -108,7 +98,7 @@ CALLS: dict[str, Any] = {
             "message": {
                 "role": "assistant",
                 "content": "",
-                "toolCalls": [{"id": "c", "type": "function", "function": {"name": "tool", "arguments": GOOD}}],
+                "toolCalls": [{"id": "c", "type": "function", "function": {"name": "tool", "arguments": OSLO}}],
             },
             "finishReason": "tool_calls",
         },
@@ -139,7 +129,7 @@ CALLS: dict[str, Any] = {
             {
                 "message": {
                     "content": "",
-                    "content_list": [{"type": "tool_use", "tool_use": {"tool_use_id": "c", "name": "tool", "input": GOOD}}],
+                    "content_list": [{"type": "tool_use", "tool_use": {"tool_use_id": "c", "name": "tool", "input": OSLO}}],
                 }
             }
         ]
@@ -153,18 +143,18 @@ CALLS: dict[str, Any] = {
         ],
     },
     "LangServe": {
-        "output": {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]},
+        "output": {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO, "id": "c", "type": "tool_call"}]},
         "metadata": {"run_id": "1"},
     },
     "an update of LangGraph": {
         "agent": {
             "messages": [
-                {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]}
+                {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO, "id": "c", "type": "tool_call"}]}
             ]
         }
     },
     "a message of LangGraph": [
-        {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": GOOD}]},
+        {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO}]},
         {"langgraph_node": "agent"},
     ],
     "states of LangGraph": [
@@ -193,7 +183,7 @@ TEXTS: dict[str, Any] = {
     "Aleph Alpha": {"completions": [{"completion": TEXT, "finish_reason": "end_of_text"}], "model_version": "x"},
     "Baidu": {"result": TEXT, "is_truncated": False, "finish_reason": "normal"},
     "Snowflake": {"choices": [{"messages": TEXT}], "usage": {}},
-    "an object of Snowflake": {"choices": [{"raw_message": GOOD, "type": "json"}], "usage": {}},
+    "an object of Snowflake": {"choices": [{"raw_message": OSLO, "type": "json"}], "usage": {}},
     "Reka": {"id": "1", "responses": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}], "usage": {}},
     "CrewAI": {"raw": TEXT, "pydantic": None, "json_dict": None, "tasks_output": [], "token_usage": {}},
     "Perplexity": {
@@ -264,7 +254,7 @@ STREAMS: dict[str, list[Any]] = {
             "is_finished": True,
             "event_type": "stream-end",
             "finish_reason": "COMPLETE",
-            "response": {"text": "", "generation_id": "1", "tool_calls": [{"name": "tool", "parameters": GOOD}]},
+            "response": {"text": "", "generation_id": "1", "tool_calls": [{"name": "tool", "parameters": OSLO}]},
         },
     ],
     "DashScope": [
@@ -308,14 +298,14 @@ def events(pieces: list[Any], before: str = "") -> str:
 def test_a_call_of_a_server_is_read(name: str) -> None:
     for answer in (CALLS[name], json.dumps(CALLS[name])):
         lifted = lift(answer, TOOLS)
-        assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", GOOD), lifted
+        assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", OSLO), lifted
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_of_a_server_is_read(name: str) -> None:
     for answer in (TEXTS[name], json.dumps(TEXTS[name])):
         lifted = lift(answer, ONE)
-        assert (lifted.status, lifted.value) == ("ok", GOOD), lifted
+        assert (lifted.status, lifted.value) == ("ok", OSLO), lifted
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -324,7 +314,7 @@ def test_the_pieces_of_a_server_are_put_together(name: str) -> None:
     waiting = ": OPENROUTER PROCESSING\n\n" * 5
     for answer in (pieces, events(pieces), events(pieces, waiting), events(pieces) + "data: [DONE]\n\n", iter(pieces)):
         lifted = lift(answer, ONE)
-        assert (lifted.status, lifted.value) == ("ok", GOOD), lifted
+        assert (lifted.status, lifted.value) == ("ok", OSLO), lifted
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -7,31 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from weather import AI, CALL, OSLO, TEXT, WEATHER
 
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
-SCHEMA: Any = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-    "required": ["city", "days"],
-    "additionalProperties": False,
-}
-GOOD: Any = {"city": "Oslo", "days": 2}
-TEXT = json.dumps(GOOD)
 HALF = TEXT[:9]
-CALL = {"id": "c", "type": "function", "function": {"name": "tool", "arguments": TEXT}}
-USE = {"type": "tool_use", "id": "c", "name": "tool", "input": GOOD}
+USE = {"type": "tool_use", "id": "c", "name": "tool", "input": OSLO}
 ITEM = {"type": "function_call", "call_id": "c", "name": "tool", "arguments": TEXT}
 SAID: Any = {"role": "assistant", "content": None, "tool_calls": [CALL]}
 CHOICE: Any = {"index": 0, "finish_reason": "tool_calls", "message": SAID}
 CHAT = {"object": "chat.completion", "choices": [CHOICE]}
 CLAUDE = {"type": "message", "role": "assistant", "content": [USE], "stop_reason": "tool_use"}
 RESPONSE = {"object": "response", "status": "completed", "output": [ITEM]}
-GEMINI_PART: Any = {"text": None, "thought": None, "function_call": {"name": "tool", "args": GOOD}, "new_metadata": None}
+GEMINI_PART: Any = {"text": None, "thought": None, "function_call": {"name": "tool", "args": OSLO}, "new_metadata": None}
 CANDIDATE: Any = {"content": {"role": "model", "parts": [GEMINI_PART]}, "finish_reason": "STOP"}
-AI: Any = {"type": "ai", "content": "", "tool_calls": [{"name": "tool", "args": GOOD, "id": "c", "type": "tool_call"}]}
 
 
 def chat(reason: Any, **message: Any) -> Any:
@@ -75,18 +66,18 @@ OK: dict[str, Any] = {
     "the state of an agent": {"messages": [{"type": "human", "content": "hi"}, AI, {"type": "tool", "content": "42"}, AI]},
     "messages of pydantic-ai": [
         {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
-        {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "tool", "args": GOOD, "tool_call_id": "c"}]},
+        {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "tool", "args": OSLO, "tool_call_id": "c"}]},
     ],
     "a generation of LangChain": {"text": "", "generation_info": None, "type": "ChatGeneration", "message": AI},
     "a result of LangChain": {"generations": [{"text": "", "generation_info": None, "message": AI}], "llm_output": None},
     "a result of its models": {"generations": [[{"text": "", "generation_info": None, "message": AI}]], "run": None},
-    "an action of its agents": {"tool": "tool", "tool_input": GOOD, "log": "", "type": "AgentAction"},
+    "an action of its agents": {"tool": "tool", "tool_input": OSLO, "log": "", "type": "AgentAction"},
     "an item of the Agents SDK": {"agent": {"name": "x"}, "raw_item": ITEM, "type": "tool_call_item"},
     "items of the Agents SDK": [{"agent": {"name": "x"}, "raw_item": ITEM, "type": "tool_call_item"}],
-    "a call of Haystack": {"tool_name": "tool", "arguments": GOOD, "id": "c", "extra": None},
+    "a call of Haystack": {"tool_name": "tool", "arguments": OSLO, "id": "c", "extra": None},
     "a message of Haystack": {
         "_role": "assistant",
-        "_content": [{"text": "So."}, {"tool_name": "tool", "arguments": GOOD, "id": "c", "extra": None}],
+        "_content": [{"text": "So."}, {"tool_name": "tool", "arguments": OSLO, "id": "c", "extra": None}],
         "_name": None,
         "_meta": {"finish_reason": "tool_calls"},
     },
@@ -94,7 +85,7 @@ OK: dict[str, Any] = {
         "role": "assistant",
         "meta": {},
         "name": None,
-        "content": [{"text": "So."}, {"tool_call": {"tool_name": "tool", "arguments": GOOD, "id": "c", "extra": None}}],
+        "content": [{"text": "So."}, {"tool_call": {"tool_name": "tool", "arguments": OSLO, "id": "c", "extra": None}}],
     },
     "replies of Haystack": {"replies": [{"_role": "assistant", "_content": [{"text": TEXT}], "_name": None, "_meta": {}}]},
     "a result of AutoGen": {
@@ -110,7 +101,7 @@ OK: dict[str, Any] = {
         "type": "AssistantMessage",
     },
     "a text of AutoGen": {"finish_reason": "stop", "content": TEXT, "usage": {}, "cached": False},
-    "a prediction of DSPy": {"outputs": {"tool_calls": [{"name": "tool", "args": GOOD}]}},
+    "a prediction of DSPy": {"outputs": {"tool_calls": [{"name": "tool", "args": OSLO}]}},
     "Cohere": {
         "id": "1",
         "finish_reason": "TOOL_CALL",
@@ -120,12 +111,12 @@ OK: dict[str, Any] = {
         "text": "",
         "generation_id": "1",
         "finish_reason": "COMPLETE",
-        "tool_calls": [{"name": "tool", "parameters": GOOD}],
+        "tool_calls": [{"name": "tool", "parameters": OSLO}],
     },
     "a text of Cohere's first API": completed(text=TEXT, generation_id="1", finish_reason="COMPLETE", chat_history=[]),
     "what MCP samples": {"role": "assistant", "model": "m", "content": {"type": "text", "text": TEXT}, "stopReason": "endTurn"},
     "a call that MCP samples": {"role": "assistant", "model": "m", "content": [USE], "stopReason": "toolUse"},
-    "what a user of MCP answers": {"action": "accept", "content": GOOD},
+    "what a user of MCP answers": {"action": "accept", "content": OSLO},
     "the body of invoke_model": {"ResponseMetadata": {}, "contentType": "application/json", "body": json.dumps(CLAUDE)},
     "a call beside one of Bedrock's own": {
         "output": {
@@ -134,7 +125,7 @@ OK: dict[str, Any] = {
                 "content": [
                     {"toolUse": {"toolUseId": "s", "name": "web", "input": {}, "type": "server_tool_use"}},
                     {"toolResult": {"toolUseId": "s", "content": [{"text": "x"}]}},
-                    {"toolUse": {"toolUseId": "c", "name": "tool", "input": GOOD}},
+                    {"toolUse": {"toolUseId": "c", "name": "tool", "input": OSLO}},
                 ],
             }
         },
@@ -154,7 +145,7 @@ OK: dict[str, Any] = {
     "texts of Vertex": {"predictions": [TEXT]},
     "Replicate": {"id": "1", "status": "succeeded", "output": [HALF, TEXT[9:]], "error": None},
     "Cloudflare": {
-        "result": {"response": "", "tool_calls": [{"name": "tool", "arguments": GOOD}]},
+        "result": {"response": "", "tool_calls": [{"name": "tool", "arguments": OSLO}]},
         "success": True,
         "errors": [],
         "messages": [],
@@ -167,7 +158,7 @@ OK: dict[str, Any] = {
                 {
                     "message": {
                         "role": "assistant",
-                        "toolCallList": {"toolCalls": [{"functionCall": {"name": "tool", "arguments": GOOD}}]},
+                        "toolCallList": {"toolCalls": [{"functionCall": {"name": "tool", "arguments": OSLO}}]},
                     },
                     "status": "ALTERNATIVE_STATUS_TOOL_CALLS",
                 }
@@ -178,7 +169,7 @@ OK: dict[str, Any] = {
         "result": {"alternatives": [{"message": {"role": "assistant", "text": TEXT}, "status": "ALTERNATIVE_STATUS_FINAL"}]}
     },
     "the AI SDK": {
-        "toolCalls": [{"type": "tool-call", "toolCallId": "c", "toolName": "tool", "input": GOOD}],
+        "toolCalls": [{"type": "tool-call", "toolCallId": "c", "toolName": "tool", "input": OSLO}],
         "finishReason": "tool-calls",
         "text": "",
     },
@@ -236,16 +227,16 @@ def test_an_answer_is_found_in_what_lies_around_it(name: str, form: str) -> None
     if form != "as it is" and name == "pieces of invoke_model":
         return  # bytes are no JSON
     for target in TARGETS:
-        lifted = lift(FORMS[form](OK[name]), lower(SCHEMA, target).map)
-        assert (lifted.status, [call.value for call in lifted.calls]) == ("ok", [GOOD]), lifted
+        lifted = lift(FORMS[form](OK[name]), lower(WEATHER, target).map)
+        assert (lifted.status, [call.value for call in lifted.calls]) == ("ok", [OSLO]), lifted
 
 
 @pytest.mark.parametrize("name", OK)
 def test_of_several_tools_the_called_one_is_found(name: str) -> None:
-    record = lower_all([("other", {"type": "object", "properties": {}}), ("tool", SCHEMA)], "openai").map
+    record = lower_all([("other", {"type": "object", "properties": {}}), ("tool", WEATHER)], "openai").map
     lifted = lift(OK[name], record)
     if lifted.calls:  # a text does not say which tool is called
-        assert (lifted.call.name, lifted.value) == ("tool", GOOD)
+        assert (lifted.call.name, lifted.value) == ("tool", OSLO)
 
 
 OTHERS: dict[str, list[Any]] = {
@@ -317,14 +308,14 @@ OTHERS: dict[str, list[Any]] = {
 @pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
 def test_the_outcome_is_told_in_its_word(status: str, answer: Any) -> None:
     for form in (answer, json.dumps(answer)):
-        lifted = lift(form, lower(SCHEMA, "openai").map)
+        lifted = lift(form, lower(WEATHER, "openai").map)
         assert lifted.status == status, lifted
         assert lifted.problems
 
 
 def test_what_a_user_and_tools_say_is_no_word_of_the_model() -> None:
     told = [{"role": "user", "content": "secret"}, SAID, {"role": "tool", "content": "42"}, {**SAID, "content": "So."}]
-    lifted = lift(told, lower(SCHEMA, "openai").map)
+    lifted = lift(told, lower(WEATHER, "openai").map)
     assert lifted.text == "So."
     assert len(lifted.calls) == 1
 
@@ -378,11 +369,11 @@ class Http:
 
 
 def test_a_response_of_http_is_read_by_its_body() -> None:
-    record = lower(SCHEMA, "openai").map
-    assert lift(Http(200, json.dumps(CHAT).encode()), record).value == GOOD
+    record = lower(WEATHER, "openai").map
+    assert lift(Http(200, json.dumps(CHAT).encode()), record).value == OSLO
     assert lift(Http(429, b'{"error": {"message": "slow down"}}'), record).status == "failed"
     httpx = pytest.importorskip("httpx")
-    assert lift(httpx.Response(200, json=CHAT), record).value == GOOD
+    assert lift(httpx.Response(200, json=CHAT), record).value == OSLO
 
 
 @dataclass
@@ -402,9 +393,9 @@ class ChatMessage:
 
 
 def test_an_object_whose_members_are_private_is_read() -> None:
-    answer = ChatMessage("assistant", [ToolCall("tool", GOOD, "c")])
-    lifted = lift(answer, lower(SCHEMA, "openai").map)
-    assert (lifted.value, lifted.call.id) == (GOOD, "c")
+    answer = ChatMessage("assistant", [ToolCall("tool", OSLO, "c")])
+    lifted = lift(answer, lower(WEATHER, "openai").map)
+    assert (lifted.value, lifted.call.id) == (OSLO, "c")
 
 
 def test_a_model_that_holds_more_than_its_class_declares_is_read_as_what_it_holds() -> None:
@@ -423,4 +414,4 @@ def test_a_model_that_holds_more_than_its_class_declares_is_read_as_what_it_hold
         message: Said
 
     answer = Generation(message=Called(content="", tool_calls=AI["tool_calls"]))
-    assert lift(answer, lower(SCHEMA, "openai").map).value == GOOD
+    assert lift(answer, lower(WEATHER, "openai").map).value == OSLO

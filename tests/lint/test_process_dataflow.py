@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from objects import an_object as chunk
 
 from instrc.jsontext import dumps, loads
 from instrc.lint.review import review
@@ -29,10 +30,6 @@ def check(document: Any, folder: Path) -> list[Problem]:
 @pytest.mark.parametrize("path", PROCESSES, ids=lambda path: path.parent.parent.name + "/" + path.name)
 def test_what_the_compiler_writes_is_sound_as_a_vibe(path: Path, tmp_path: Path) -> None:
     assert check(loads(path.read_bytes()), tmp_path) == []
-
-
-def chunk(**steps: Any) -> Any:
-    return {"type": "object", "properties": steps, "required": list(steps)}
 
 
 def process(**reads: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from objects import an_object as chunk
 
 import instrc
 from instrc import resources
@@ -21,10 +22,6 @@ from instrc.problems.problem import CompileError
 
 OK = {"type": "object", "properties": {"ok": {"type": "boolean"}, "list": {"type": "array"}}}
 HOLDS = {"path": "ask.ok", "schema": {"const": True}}
-
-
-def chunk(**steps: Any) -> Any:
-    return {"type": "object", "properties": steps, "required": list(steps)}
 
 
 def sound() -> Any:

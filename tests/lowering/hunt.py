@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
+from judges import keywords
 
 from instrc.codecs.encode import Inexpressible, Transcoder
 from instrc.dialects.catalogue import targets
@@ -184,13 +185,6 @@ def _names(value: Any) -> set[str]:
         elif isinstance(node, list):
             stack += node
     return found
-
-
-def keywords(error: Any) -> Iterator[str]:
-    """Yield the keywords that an error names, those of its causes included."""
-    yield error.validator or "false"
-    for cause in error.context or ():
-        yield from keywords(cause)
 
 
 def short(value: Any, most: int = 240) -> str:

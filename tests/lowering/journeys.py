@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from generate import Instances
 from jsonschema import Draft202012Validator
+from judges import keywords
 
 from instrc.codecs.encode import Inexpressible, encode
 from instrc.importing import import_tools
@@ -59,13 +60,6 @@ def tools(path: Path) -> Iterator[tuple[str, Any]]:
     kind = kind_of(path.read_text(encoding="utf-8", errors="replace"))
     for vibe in import_tools(kind, str(path)).vibes:
         yield f"{path.name}:{vibe.document.get('title', vibe.name)}", vibe.document
-
-
-def keywords(error: Any) -> Iterator[str]:
-    """Yield the keywords that an error names, those of its causes included."""
-    yield error.validator or "false"
-    for cause in error.context or ():
-        yield from keywords(cause)
 
 
 def readable(schema: Any) -> Any:

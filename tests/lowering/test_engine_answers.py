@@ -14,7 +14,7 @@ import jsonschema_rs
 import pytest
 from generate import schema_of
 from jsonschema import Draft202012Validator
-from test_laws import keywords
+from judges import keywords
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -13,6 +12,7 @@ from hunting import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from judges import keywords
 
 from instrc.codecs.encode import Inexpressible, Transcoder
 from instrc.dialects.catalogue import targets
@@ -34,13 +34,6 @@ def lowered(schema: Any, target: str, **options: Any) -> Lowering | None:
         return lower(schema, target, "my.tool", **options)
     except CompileError:
         return None
-
-
-def keywords(error: Any) -> Iterator[str]:
-    """Yield the keywords that an error names, those of its causes included."""
-    yield error.validator or "false"
-    for cause in error.context or ():
-        yield from keywords(cause)
 
 
 @pytest.mark.parametrize("target", targets())

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
 OPEN = ["gemini-schema", "gigachat", "ollama"]
 """Targets whose objects cannot be closed."""
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def lost(schema: Any, target: str) -> set[tuple[str, str]]:

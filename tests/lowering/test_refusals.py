@@ -7,6 +7,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
@@ -16,10 +17,6 @@ from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
-
-
-def having(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 @pytest.mark.parametrize("target", sorted(targets()))
@@ -33,13 +30,13 @@ def test_a_property_that_nothing_satisfies_does_not_vanish_in_silence(target: st
 
 
 def test_a_property_that_its_author_forbids_is_no_contradiction() -> None:
-    result = lower({**having(b={"type": "string"}), "properties": {"a": False, "b": {"type": "string"}}}, "openai")
+    result = lower({**closed(b={"type": "string"}), "properties": {"a": False, "b": {"type": "string"}}}, "openai")
     assert [loss for loss in result.losses if loss.kind == "contradiction"] == []
 
 
 @pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
 def test_gemini_is_not_sent_an_empty_word_and_it_comes_back_all_the_same(target: str) -> None:
-    result = lower(having(a={"enum": ["", "x"]}, b={"const": ""}), target)
+    result = lower(closed(a={"enum": ["", "x"]}, b={"const": ""}), target)
     assert not breaches(result.payload, target)
     assert '""' not in [dumps(word) for word in result.schema["properties"]["a"]["enum"]]
     for value in ({"a": "", "b": ""}, {"a": "x", "b": ""}):
@@ -57,8 +54,8 @@ def test_gemini_is_sent_no_schema_of_a_tool_without_parameters(target: str) -> N
 @pytest.mark.parametrize("target", ["anthropic", "mcp"])
 def test_what_is_written_for_people_does_not_reach_models(target: str) -> None:
     inner = {"type": "string", "x-order": 1, "$comment": "Ask Ann."}
-    result = lower({**having(**{"x-key": inner}), "$comment": "Draft.", "x-internal": True}, target)
-    assert result.schema == having(**{"x-key": {"type": "string"}})
+    result = lower({**closed(**{"x-key": inner}), "$comment": "Draft.", "x-internal": True}, target)
+    assert result.schema == closed(**{"x-key": {"type": "string"}})
     assert {loss.keyword for loss in result.losses} == {"x-order", "x-internal"}
     assert result.map["schema"]["$comment"] == "Draft."
 
@@ -78,14 +75,14 @@ BEYOND = [
 @pytest.mark.parametrize("target", ["mistral", "vllm"])
 @pytest.mark.parametrize("schema", BEYOND, ids=dumps)
 def test_engines_are_not_given_what_they_refuse(schema: Any, target: str) -> None:
-    result = lower(having(a=schema), target)
+    result = lower(closed(a=schema), target)
     assert verify(result.payload, target).accepted
     value = {key: item for key, item in result.schema["properties"]["a"].items() if key != "description"}
     assert value == schema or result.losses or schema["pattern"] == r"^\<b\>$"
 
 
 def test_steps_of_a_number_that_no_law_joins_are_both_told() -> None:
-    result = lower(having(a={"type": "number", "allOf": [{"multipleOf": 0.5}, {"multipleOf": 0.3}]}), "openai")
+    result = lower(closed(a={"type": "number", "allOf": [{"multipleOf": 0.5}, {"multipleOf": 0.3}]}), "openai")
     said = result.schema["properties"]["a"]
     assert said.get("multipleOf") == 1.5 or any(loss.keyword in {"multipleOf", "allOf"} for loss in result.losses)
 
@@ -94,7 +91,7 @@ def mutual(number: int) -> Any:
     """Return objects that lead to each other through unions."""
     names = [f"N{index}" for index in range(number)]
     return {
-        **having(root={"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}),
+        **closed(root={"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}),
         "$defs": {
             name: {
                 "type": "object",
@@ -129,8 +126,8 @@ def discriminated(number: int) -> Any:
     """Return objects that a constant tells apart, each with a child that is any of them."""
     names = [f"N{index}" for index in range(number)]
     child = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
-    bodies = {name: {**having(kind={"const": name}, child=child), "required": ["kind"]} for name in names}
-    return {**having(root={"$ref": "#/$defs/N0"}), "$defs": bodies}
+    bodies = {name: {**closed(kind={"const": name}, child=child), "required": ["kind"]} for name in names}
+    return {**closed(root={"$ref": "#/$defs/N0"}), "$defs": bodies}
 
 
 @pytest.mark.parametrize("schema_of", [mutual, discriminated])
@@ -178,8 +175,8 @@ def test_where_no_reference_may_stay_a_huge_schema_is_too_large() -> None:
 
 
 def test_what_many_places_lose_is_recorded_once() -> None:
-    node = having(**{f"p{place}": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/node"}]} for place in range(60)})
-    schema = {**having(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
+    node = closed(**{f"p{place}": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/node"}]} for place in range(60)})
+    schema = {**closed(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
     start = time.process_time()
     result = lower(schema, "gemini")
     assert time.process_time() - start < 10
@@ -195,7 +192,7 @@ def test_an_answer_to_a_shared_union_comes_back() -> None:
 
 
 def test_descriptions_name_keys_as_they_are_sent() -> None:
-    schema = having(
+    schema = closed(
         **{
             "step1_найти_слот": {"type": "string", "description": "Полное имя."},
             "имя": {"type": "string", "description": "Use step1_найти_слот, имя."},
@@ -217,7 +214,7 @@ def test_descriptions_name_keys_as_they_are_sent() -> None:
 
 @pytest.mark.parametrize("target", sorted(targets()))
 def test_values_listed_beside_a_list_are_those_of_its_items(target: str) -> None:
-    result = lower(having(a={"type": "array", "enum": ["x", "y"]}), target)
+    result = lower(closed(a={"type": "array", "enum": ["x", "y"]}), target)
     assert [loss.pointer for loss in result.losses if loss.keyword == "enum"][:1] == ["/properties/a"]
     assert lift(encode({"a": ["x", "y", "x"]}, result.map), result.map).value == {"a": ["x", "y", "x"]}
 

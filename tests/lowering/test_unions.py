@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.codecs.encode import encode
 from instrc.lifting.lift import lift
@@ -12,11 +13,6 @@ from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 
 TEXT: Any = {"type": "string"}
-
-
-def closed(**properties: Any) -> Any:
-    """Return the schema of an object that has these properties and no others."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 @pytest.mark.parametrize("target", ["openai", "openai-responses", "openai-output"])

@@ -7,22 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from objects import an_object
 
 from instrc.lsp import completion, navigation, uses
 from instrc.lsp.hover import hover
 from instrc.lsp.session import EditorSession, TextDocument
 
-
-def obj(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
 TEXT = {"type": "string"}
 VIBES = {
-    "find-guests": obj(guests={"type": "array", "items": obj(name=TEXT, mail=TEXT)}),
-    "draft": obj(subject=TEXT, text=TEXT),
-    "approve_User": obj(decision={"enum": ["Approve", "Reject"]}, sure={"type": "boolean"}),
-    "send_Activity": obj(to=TEXT),
+    "find-guests": an_object(guests={"type": "array", "items": an_object(name=TEXT, mail=TEXT)}),
+    "draft": an_object(subject=TEXT, text=TEXT),
+    "approve_User": an_object(decision={"enum": ["Approve", "Reject"]}, sure={"type": "boolean"}),
+    "send_Activity": an_object(to=TEXT),
 }
 PEOPLE = "const people = FindGuests(prompt);\n"
 ANSWER = f"{PEOPLE}const answer = Approve_User(people);\n"

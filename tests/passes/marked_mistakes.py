@@ -12,20 +12,19 @@ PEOPLE = "const p = People(prompt); "
 CHECK = "const c = Check(prompt); "
 
 
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+def problems_of(text: str, **options: Any) -> list[Any]:
+    """Return the problems of a program, its warnings if it compiles."""
+    report = Report()
+    try:
+        instrc.artefacts(text, report=report, **options)
+    except instrc.CompileError as error:
+        return list(error.problems)
+    return report.ordered()
 
 
 def found(text: str, vibes: dict[str, Any]) -> list[Any]:
     """Return the problems of a program, but for the warning that something is read by nobody: fragments have no readers."""
-    report = Report()
-    try:
-        instrc.artefacts(text, vibes=vibes, report=report)
-    except instrc.CompileError as error:
-        problems = list(error.problems)
-    else:
-        problems = list(report.ordered())
-    return [problem for problem in problems if problem.name != "unread-result"]
+    return [problem for problem in problems_of(text, vibes=vibes) if problem.name != "unread-result"]
 
 
 def assert_one_problem(marked: str, name: str, advice: str, vibes: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from marked_mistakes import TEXT, an_object
+from marked_mistakes import TEXT
+from objects import an_object
 
 import instrc
 

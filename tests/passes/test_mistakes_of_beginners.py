@@ -6,7 +6,8 @@ The marks are around the place that is shown. What is told behind it is a part o
 from __future__ import annotations
 
 import pytest
-from marked_mistakes import CHECK, PEOPLE, TEXT, an_object, assert_one_problem, found
+from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found
+from objects import an_object
 
 import instrc
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from marked_mistakes import CHECK, PEOPLE, TEXT, an_object, assert_one_problem, found
+from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found
+from objects import an_object
 
 VIBES = {
     "People": an_object(

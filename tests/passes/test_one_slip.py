@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from objects import an_object
 
 import instrc
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 VIBES = {

@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marked_mistakes import problems_of
+from objects import an_object
 
-import instrc
 from instrc.jsontext import dumps
-from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 VIBES = {
@@ -34,12 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(text: str, folder: Path) -> list[Any]:
-    report = Report()
-    try:
-        instrc.artefacts(text, roots=[folder], report=report)
-    except instrc.CompileError as error:
-        return list(error.problems)
-    return report.ordered()
+    return problems_of(text, roots=[folder])
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marked_mistakes import problems_of
+from objects import an_object
 
 import instrc
 from instrc.jsontext import dumps, loads
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 PEOPLE = an_object(organizer=TEXT, attendees={"type": "array", "items": an_object(name=TEXT, mail=TEXT)})
@@ -278,12 +276,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(text: str, folder: Path) -> list[str]:
-    report = Report()
-    try:
-        instrc.artefacts(text, roots=[folder], report=report)
-    except instrc.CompileError as error:
-        return [problem.name for problem in error.problems]
-    return [problem.name for problem in report.problems]
+    return [problem.name for problem in problems_of(text, roots=[folder])]
 
 
 @pytest.mark.parametrize(

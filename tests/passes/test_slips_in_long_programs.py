@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from objects import an_object
 
 import instrc
 
 TEXT: Any = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 VIBES = {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from objects import an_object
 
 import instrc
 from instrc.compiler import compile_source
@@ -19,10 +20,6 @@ from instrc.source import Source
 from instrc.vibes.registry import Registry
 
 TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 VIBES: dict[str, Any] = {

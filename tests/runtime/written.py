@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from objects import an_object
+
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 DECISION = {"type": "object", "properties": {"decision": {"enum": ["Approve", "Reject"]}}, "required": ["decision"]}
 LOOP = {
@@ -18,7 +20,7 @@ LOOP = {
 
 
 def chunk(**steps: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": steps, "required": list(steps)}
+    return {**an_object(**steps)}
 
 
 def process(**contexts: Any) -> dict[str, Any]:
@@ -73,3 +75,9 @@ def do(body: dict[str, Any], **engine: Any) -> dict[str, Any]:
 
 def is_(path: str, value: Any) -> dict[str, Any]:
     return {"path": path, "schema": {"const": value}}
+
+
+ASK = process(
+    userContext1=chunk(step1_confirm=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_confirm"))
+)
+"""A person is asked, then something is sent."""

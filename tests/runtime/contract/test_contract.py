@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written import DECISION, LOOP, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
+from written import ASK, DECISION, LOOP, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import PENDING, ActivityError
@@ -31,10 +31,6 @@ def failing(error: Exception) -> Any:
 
 
 ONE_CALL = process(serverContext1=chunk(step1_a=call("Work", {"n": {"const": 1}})))
-ASK = process(
-    userContext1=chunk(step1_confirm=step(DECISION, "prompt")),
-    serverContext1=chunk(step2_send=call("Send", "step1_confirm")),
-)
 
 
 def test_an_activity_is_tried_again_under_the_same_key(stage: Any) -> None:

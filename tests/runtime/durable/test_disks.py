@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from written import DECISION, TEXT, call, chunk, process, step
+from written import ASK, TEXT, call, chunk, process, step
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities, current_call
@@ -22,9 +22,6 @@ from instrc.runtime.folder import FolderEngine
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
-ASK = process(
-    userContext1=chunk(step1_confirm=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_confirm"))
-)
 WORK = process(
     serverContext1=chunk(step1_a=call("Send", "prompt")),
     llmContext1=chunk(step2_b=step(TEXT, "step1_a")),

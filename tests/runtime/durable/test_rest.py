@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
-from written import DECISION, attempt, call, chunk, process, step
+from written import ASK, DECISION, attempt, call, chunk, process, step
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
@@ -24,9 +24,6 @@ from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
-ASK = process(
-    userContext1=chunk(step1_confirm=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_confirm"))
-)
 LATE = process(
     tryContext1=attempt(
         process(userContext1=chunk(step1_confirm=step(DECISION, "prompt", within="PT3S"))),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from written import DECISION, TEXT, call, chunk, process, step
+from written import ASK, TEXT, call, chunk, process
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
@@ -23,9 +23,6 @@ from instrc.runtime.engine import Launch
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
-ASK = process(
-    userContext1=chunk(step1_confirm=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_confirm"))
-)
 CALLS = process(serverContext1=chunk(step1_a=call("Send", "prompt")), serverContext2=chunk(step2_b=call("Send", "step1_a.text")))
 
 
