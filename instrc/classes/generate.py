@@ -18,7 +18,7 @@ from instrc.jsonvalue import Json, as_array, as_object
 from instrc.limits.schemas import CLASS_NUMBER
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
-from instrc.schema.laws import is_number
+from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import rebuild, walk
 

@@ -10,7 +10,7 @@ from instrc.flattening.run import Flattening
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, listing, pointer
 from instrc.limits.schemas import SHOWN_ORIGIN
-from instrc.schema.objects import ForbiddenProperty
+from instrc.schema.laws.properties import ForbiddenProperty
 
 _RULING_OUT = ("const", "enum", "type", "properties")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import Finalization, Finalized, Merging
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, mapping
-from instrc.schema.laws import unique
+from instrc.schema.equality import unique
 
 
 def finalize(frame: Merging, todo: Finalization) -> Finalized:

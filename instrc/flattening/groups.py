@@ -15,7 +15,14 @@ from instrc.flattening.merge_state import MergeState
 from instrc.flattening.run import too_large
 from instrc.jsonvalue import Json, JsonArray, JsonObject, mapping
 from instrc.limits.schemas import COMPARED_GROUPS, MATCHED_AT_ONCE, TERMS_AT_ONCE
-from instrc.schema import arrays, objects
+from instrc.schema.laws.arrays import ItemRules, join_items
+from instrc.schema.laws.properties import (
+    ForbiddenProperty,
+    PropertyRules,
+    join_properties,
+    names_to_match,
+    without_idle_patterns,
+)
 from instrc.schema.resources import Term
 from instrc.schema.walk import TRIVIAL
 
@@ -28,11 +35,11 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 class _Said(Struct):
     """What the conjuncts say about properties, in the order in which they are read."""
 
-    groups: list[objects.PropertyRules] = field(default_factory=list)
+    groups: list[PropertyRules] = field(default_factory=list)
     unevaluated: list[Term] = field(default_factory=list)
     """Values of `unevaluatedProperties` that have to stay as they are."""
     open_extra: Json = None
-    lost: list[objects.ForbiddenProperty] = field(default_factory=list)
+    lost: list[ForbiddenProperty] = field(default_factory=list)
     apart: dict[str, list[JsonObject]] = field(default_factory=dict)
     """Keywords that stay in branches of their own."""
 
@@ -70,7 +77,7 @@ def _read(state: MergeState, place: int, said: _Said) -> None:
     """Read what one conjunct says about properties by name, by pattern and about further ones."""
     conjunct = state.conjuncts[place]
     view, scope = conjunct.view, conjunct.scope
-    found = objects.PropertyRules(origin=place)
+    found = PropertyRules(origin=place)
     for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
         value = view.get(keyword)
         if value.__class__ is dict:
@@ -85,7 +92,7 @@ def _read(state: MergeState, place: int, said: _Said) -> None:
         else:
             found.extra = [(extra, scope)]
             found.closed = extra is False
-    objects.without_idle_patterns(found)
+    without_idle_patterns(found)
     said.groups.append(found)
 
 
@@ -102,7 +109,7 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
         pass
     elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
         said.groups.append(
-            objects.PropertyRules(
+            PropertyRules(
                 {name: [] for name in (*certain.names, *possible.names)},
                 {regex: [] for regex in (*certain.patterns, *possible.patterns)},
                 [(value, scope)],
@@ -113,17 +120,17 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
     else:
         said.unevaluated.append((value, scope))
         names = unevaluated.never_evaluated(conjuncts, certain, possible)
-        said.groups.append(objects.PropertyRules({name: [(value, scope)] for name in names}))
+        said.groups.append(PropertyRules({name: [(value, scope)] for name in names}))
         if value is False:
             said.lost += [
-                objects.ForbiddenProperty(name, place, [(listed[name], by.scope)])
+                ForbiddenProperty(name, place, [(listed[name], by.scope)])
                 for name in names
                 for by in conjuncts
                 if name in (listed := mapping(by.view.get("properties")))
             ]
 
 
-def _join_groups(said: _Said, limit: int) -> tuple[objects.PropertyRules, list[objects.PropertyRules]]:
+def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyRules]]:
     """Join groups to one as far as that goes; return it, and those that stay beside it.
 
     Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
@@ -131,12 +138,12 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.PropertyRules, list[o
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
-    apart: list[objects.PropertyRules] = []
-    joined: list[objects.PropertyRules] = []
+    apart: list[PropertyRules] = []
+    joined: list[PropertyRules] = []
     terms = here = matched = 0
     for further in said.groups[1:]:
         more = _terms_for_others(main, further) + _terms_for_others(further, main)
-        matched += objects.names_to_match(main, further)
+        matched += names_to_match(main, further)
         if here + more > at_once or matched > MATCHED_AT_ONCE:
             joined += _joined_again(main, apart, said.lost)
             main, apart, here, matched = further, [], 0, 0
@@ -145,31 +152,29 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.PropertyRules, list[o
         terms += more
         if terms > limit:
             raise too_large(limit)
-        if objects.join(main, further, said.lost):
+        if join_properties(main, further, said.lost):
             continue
-        if not any(objects.join(other, further, said.lost) for other in apart[:COMPARED_GROUPS]):
+        if not any(join_properties(other, further, said.lost) for other in apart[:COMPARED_GROUPS]):
             apart.append(further)
     joined += _joined_again(main, apart, said.lost)
     return joined[0], joined[1:]
 
 
-def _joined_again(
-    main: objects.PropertyRules, apart: list[objects.PropertyRules], lost: list[objects.ForbiddenProperty]
-) -> list[objects.PropertyRules]:
+def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
     """Return a group and those beside it, joined where what has been joined since has made room for it."""
-    while made_room := next((other for other in apart[:COMPARED_GROUPS] if objects.join(main, other, lost)), None):
+    while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
         apart.remove(made_room)
     return [main, *apart]
 
 
-def _terms_for_others(one: objects.PropertyRules, other: objects.PropertyRules) -> int:
+def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
     """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
     if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
         return 0
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
-def write(state: MergeState, container: JsonObject, found: objects.PropertyRules, open_extra: Json) -> None:
+def write(state: MergeState, container: JsonObject, found: PropertyRules, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
@@ -201,7 +206,7 @@ def rename(container: JsonObject, old: str, new: str) -> None:
 
 def items(state: MergeState) -> Remainder:
     """Join what is said about items."""
-    parts: list[arrays.ItemRules] = []
+    parts: list[ItemRules] = []
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}
     trivial: Json = None
@@ -213,7 +218,7 @@ def items(state: MergeState) -> Remainder:
         if "prefixItems" in view and prefix.__class__ is not list:
             apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
         parts.append(
-            arrays.ItemRules(
+            ItemRules(
                 [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],
                 (view["items"], scope) if "items" in view else None,
             )
@@ -226,10 +231,10 @@ def items(state: MergeState) -> Remainder:
             elif certain.all_items or unevaluated.items_void(state.run.store, views, certain, value):
                 pass
             elif certain.covers_items(possible):
-                parts.append(arrays.ItemRules([(True, scope)] * certain.items, (value, scope)))
+                parts.append(ItemRules([(True, scope)] * certain.items, (value, scope)))
             else:
                 kept.append((value, scope))
-    prefix_terms, items_terms = arrays.join(parts)
+    prefix_terms, items_terms = join_items(parts)
     if kept:
         items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
     out = state.out

@@ -22,7 +22,7 @@ from instrc.limits.schemas import (
     NAMED_DEPTH,
 )
 from instrc.schema.expressions import search as found_in
-from instrc.schema.laws import is_number, types_of
+from instrc.schema.kinds import is_number, types_of
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas

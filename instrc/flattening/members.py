@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.flattening.flattener import intersect
 from instrc.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.limits.schemas import MEMBERS_LOOKED_AT
-from instrc.schema.laws import types_of
+from instrc.schema.kinds import types_of
 from instrc.schema.members import definition_named_by
 from instrc.schema.walk import refers, walk
 

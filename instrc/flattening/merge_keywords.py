@@ -1,35 +1,29 @@
 """Merge the keywords of several conjuncts into one schema.
 
-Laws for single keywords come from the table in `schema/vocabulary.py`.  `groups.py` has the keywords that speak about
-properties and about items together, `set_apart.py` those that hold only side by side, `reconciling.py` the last look.
+Laws for single keywords are in `schema/laws/`.  `groups.py` has the keywords that speak about properties and about items
+together, `set_apart.py` those that hold only side by side, `annotations.py` titles and
+descriptions, `reconciling.py` the last look.
 What has no exact law goes into further branches, which end up in a residual `allOf`.
 """
 
 from __future__ import annotations
 
+from instrc.flattening.annotations import OF_CONTENT, content, description, title
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.reconciling import reconcile
 from instrc.flattening.set_apart import alternatives, conditions, contains, set_apart
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
-from instrc.schema.laws import (
-    ANNOTATIONS_OF_CONTENT,
-    NO_LAW,
-    UNSATISFIABLE,
-    Verdict,
-    description,
-    same,
-    types_of,
-    unique,
-)
+from instrc.schema.equality import unique
+from instrc.schema.kinds import types_of
+from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Intersect, Verdict, same
+from instrc.schema.laws.table import LAWS
 from instrc.schema.resources import Term
-from instrc.schema.vocabulary import JOINS, LAWS
+from instrc.schema.vocabulary import FOLLOWERS
 
 _PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
-_FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
-"""Keywords that mean something beside their leader only: `if`, `contains`."""
 
 
 def merge_keywords(state: MergeState) -> list[Remainder] | None:
@@ -42,11 +36,11 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
     simple_items = _has_simple_items(state)
     properties = items = False
     for keyword, places in by_keyword.items():
-        law = LAWS.get(keyword)
+        law = LAWS[keyword].intersect
         if law is not None:
             if len(places) == 1:
                 out[keyword] = conjuncts[places[0]].view[keyword]
-            elif (left := _by_law(state, keyword, places)) is None:
+            elif (left := _by_law(state, keyword, places, law)) is None:
                 return None
             elif left is not NO_REMAINDER:
                 remainders.append(left)
@@ -64,7 +58,7 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
                 items = True
         elif keyword in _BY_KEYWORD:
             remainders.append(_BY_KEYWORD[keyword](state, keyword, places))
-        elif keyword not in _FOLLOWERS:
+        elif keyword not in FOLLOWERS:
             out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
     if properties or items:
         remainders += _joined_groups(state, properties=properties, items=items)
@@ -105,14 +99,13 @@ def _in_written_order(state: MergeState) -> None:
     state.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
 
 
-def _by_law(state: MergeState, keyword: str, places: list[int]) -> Remainder | None:
+def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
     """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
-    if keyword in JOINS:
-        joined = JOINS[keyword]([state.conjuncts[place].view[keyword] for place in places])
+    if (law_for_all := LAWS[keyword].intersect_all) is not None:
+        joined = law_for_all([state.conjuncts[place].view[keyword] for place in places])
         if not isinstance(joined, Verdict):
             state.out[keyword] = joined
             return NO_REMAINDER
-    law = LAWS[keyword]
     if law is same:
         return _unlike(state, keyword, places)
     kept: list[Json] = []
@@ -156,20 +149,6 @@ def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
     state.out[keyword] = first
     return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
-
-
-def _description(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Join descriptions."""
-    state.out[keyword] = description([state.conjuncts[place].view[keyword] for place in places])
-    return NO_REMAINDER
-
-
-def _title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep the outermost title, the last of several that are equally far out."""
-    conjuncts = state.conjuncts
-    outermost = min(conjuncts[place].depth for place in places)
-    state.out[keyword] = next(conjuncts[place].view[keyword] for place in reversed(places) if conjuncts[place].depth == outermost)
-    return NO_REMAINDER
 
 
 def _one_schema(state: MergeState, keyword: str, places: list[int]) -> Remainder:
@@ -221,23 +200,9 @@ def _negations(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     return Remainder(new_not=True)
 
 
-def _content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
-    """Take what is said about encoded content, once, from the last place that says any of it."""
-    if keyword != next(first for first in state.groups if first in ANNOTATIONS_OF_CONTENT):
-        return NO_REMAINDER
-    last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in state.groups.get(keyword, ()))
-    conjunct = state.conjuncts[last]
-    for word, value in conjunct.view.items():
-        if word == "contentSchema":
-            state.place_child(state.out, word, [(value, conjunct.scope)])
-        elif word in ANNOTATIONS_OF_CONTENT:
-            state.out[word] = value
-    return NO_REMAINDER
-
-
 _BY_KEYWORD = {
-    "description": _description,
-    "title": _title,
+    "description": description,
+    "title": title,
     "propertyNames": _one_schema,
     "dependentSchemas": _named,
     "dependencies": _named,
@@ -246,5 +211,5 @@ _BY_KEYWORD = {
     "not": _negations,
     "if": conditions,
     "contains": contains,
-    **dict.fromkeys(ANNOTATIONS_OF_CONTENT, _content),
+    **dict.fromkeys(OF_CONTENT, content),
 }

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from instrc.flattening.merge_state import MergeState
 from instrc.jsonvalue import equal
-from instrc.schema.laws import (
-    has_type,
-    redundant_bound,
-    types_of,
-)
-from instrc.schema.ranges import empty_range
+from instrc.schema.kinds import has_type, types_of
+from instrc.schema.laws.bounds import empty_range, redundant_bound
 
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 

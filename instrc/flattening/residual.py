@@ -17,10 +17,13 @@ from instrc.flattening.chaining import chained
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import Json, JsonObject, as_integer, listing
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
+from instrc.schema.equality import EqualityKeys
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
-from instrc.schema.laws import EqualityKeys, Verdict
+from instrc.schema.laws.bounds import greater, lesser
+from instrc.schema.laws.law import Verdict
+from instrc.schema.laws.table import LAWS
 from instrc.schema.relations import disjoint, implies
-from instrc.schema.vocabulary import LAWS, NAMED, SPEAKS_OF
+from instrc.schema.vocabulary import NAMED, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
 KeywordGroup: TypeAlias = JsonObject
@@ -73,7 +76,7 @@ class ResidualAllOf:
         others = [group for group in self.groups if group is not self.main]
         self.impossible = any(disjoint(self.out, group) for group in others)
         kept = [group for group in others if not (self._unseen([group]) and implies(self.out, group))]
-        lone = self.keyword in _REDUCED or self.keyword in LAWS
+        lone = self.keyword in _REDUCED or LAWS[self.keyword].intersect is not None
         idle = lone and self._unseen([self.main]) and implies(self.around, self.main)
         self.groups = kept if kept and idle else [self.main, *kept]
 
@@ -235,7 +238,8 @@ class ResidualAllOf:
             sizes["maxItems"] = group["maxContains"]
         intersection: KeywordGroup = {}
         for word, size in sizes.items():
-            joined = LAWS[word](self.out[word], size) if word in self.out else size
+            law = greater if word == "minItems" else lesser
+            joined = law(self.out[word], size) if word in self.out else size
             if isinstance(joined, Verdict):
                 return False
             intersection[word] = joined

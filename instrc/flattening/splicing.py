@@ -15,7 +15,8 @@ from instrc import problems
 from instrc.flattening.conjunction import STRIPPED
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, equal, listing, mapping
 from instrc.problems.report import Report
-from instrc.schema.laws import is_number, unique
+from instrc.schema.equality import unique
+from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import rebuild
 from instrc.source import Span

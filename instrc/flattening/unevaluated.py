@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
 from instrc.jsonvalue import Json, JsonObject
-from instrc.schema.laws import is_number, types_of
+from instrc.schema.kinds import is_number, types_of
 from instrc.schema.name_patterns import matches
 from instrc.schema.relations import implies
 from instrc.schema.resources import DynamicScope

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.lint.vocabularies import JSON_SCHEMA, KNOWN
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.walk import is_schema
 
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}

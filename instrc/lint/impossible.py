@@ -10,8 +10,8 @@ from instrc.problems.problem import Problem
 from instrc.schema.dialects import NULLABLE, ignored_words, modern
 from instrc.schema.impossible import impossible_parts
 from instrc.schema.kinds import listed_values, own_kinds
+from instrc.schema.laws.bounds import empty_ranges
 from instrc.schema.maybe_impossible import may_hold_impossible
-from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import with_parts
 
 

@@ -13,10 +13,9 @@ from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.dialects import ignored_words
 from instrc.schema.formats import CHECKS, satisfies
-from instrc.schema.kinds import kind_of_value, kinds_of_types
-from instrc.schema.laws import is_number, types_of
+from instrc.schema.kinds import is_number, kind_of_value, kinds_of_types, types_of
+from instrc.schema.laws.bounds import empty_ranges
 from instrc.schema.plainly import satisfies_plainly
-from instrc.schema.ranges import empty_ranges
 
 if TYPE_CHECKING:
     from instrc.schema.validation import Violation

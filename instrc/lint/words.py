@@ -13,7 +13,7 @@ from instrc.lint.reading import ReadNode, SpanOf, read_nodes
 from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
-from instrc.schema.ranges import empty_ranges
+from instrc.schema.laws.bounds import empty_ranges
 from instrc.source import Span
 
 

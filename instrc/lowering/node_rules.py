@@ -12,7 +12,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, listing, mapping, pointer
 from instrc.lowering.rewrites.patterns import accepts_pattern
 from instrc.lowering.spelling import spelt_type
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.members import definition_named_by
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from instrc.codecs.acceptance import accepts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping, pointer
 from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
 
 _TEXTS = {

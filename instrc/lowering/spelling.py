@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from instrc.ir.dialect import Spelling
 from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
 from instrc.lowering.notes import join_notes
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.members import required_names
 
 _SCHEMAS = frozenset({"properties", "$defs"})

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.schema.expressions import unreadable
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.parameters import parameters
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import COUNTS, HOLDERS

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
-from instrc.schema.laws import EqualityKeys
+from instrc.schema.equality import EqualityKeys
 from instrc.schema.walk import rebuild
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr, replace
 from instrc import problems
 from instrc.jsonvalue import LATEST_DRAFT, Json
 from instrc.problems.problem import CompileError
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.vocabulary import (
     ANNOTATIONS,
     HOLDERS,

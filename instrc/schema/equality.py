@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from collections.abc import Iterable
+
+from instrc.jsonvalue import Json, freeze
 
 
 class Equality:
@@ -51,3 +53,51 @@ def _below(a: Json, b: Json) -> list[tuple[Json, Json]] | None:
     if isinstance(a, list) and isinstance(b, list):
         return list(zip(a, b, strict=True)) if len(a) == len(b) else None
     return [] if a == b else None
+
+
+class EqualityKeys:
+    """Gives values keys that are equal exactly if the values are equal as JSON; parts that are shared are read once."""
+
+    __slots__ = ("_known", "_numbers")
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Json, object]] = {}
+        """Keys by the `id` of the value, which is kept alive."""
+        self._numbers: dict[object, tuple[str, int]] = {}
+        """What stands for a list or an object, by what it holds."""
+
+    def __call__(self, value: Json) -> object:
+        """Return the key of a value."""
+        known, numbers = self._known, self._numbers
+        stack = [value]
+        while stack:
+            whole = stack[-1]
+            if (whole.__class__ is not dict and whole.__class__ is not list) or id(whole) in known:
+                stack.pop()
+                continue
+            parts = whole.values() if whole.__class__ is dict else whole
+            open_parts = [part for part in parts if (part.__class__ is dict or part.__class__ is list) and id(part) not in known]
+            if open_parts:
+                stack += open_parts
+                continue
+            stack.pop()
+            held: object = (
+                frozenset([(name, self._part(part)) for name, part in whole.items()])
+                if whole.__class__ is dict
+                else tuple([self._part(part) for part in whole])
+            )
+            known[id(whole)] = (whole, numbers.setdefault(held, ("whole", len(numbers))))
+        return self._part(value)
+
+    def _part(self, value: Json) -> object:
+        found = self._known.get(id(value))
+        return freeze(value) if found is None else found[1]
+
+
+def unique(values: Iterable[Json]) -> list[Json]:
+    """Return values without those that equal an earlier one."""
+    found: dict[object, Json] = {}
+    key_of = EqualityKeys()
+    for value in values:
+        found.setdefault(key_of(value), value)
+    return list(found.values())

@@ -16,9 +16,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json, Location, at, listing
 from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
-from instrc.schema.bounds import size
 from instrc.schema.evaluation import Resolve
-from instrc.schema.impossible_texts import impossible_texts
 from instrc.schema.kinds import own_kinds
 from instrc.schema.maybe_impossible import is_written_false, may_be_impossible
 from instrc.schema.members import of_item, of_property, required_names
@@ -58,9 +56,12 @@ def impossible_parts(
         yield from _innermost(objects, hits, told, target)
     elif any("$ref" in node for _, node in objects):
         yield from _endless(objects, target)
-    for path, words in impossible_texts(objects):
-        if path not in told and path not in hits.values():
-            yield Impossible(path, words, ())
+    of_patterns = [(path, node) for path, node in objects if "pattern" in node or "allOf" in node]
+    if of_patterns:
+        from instrc.schema.laws.strings import without_texts  # few schemas have patterns
+
+        found = ((path, without_texts(node)) for path, node in of_patterns)
+        yield from (Impossible(path, words, ()) for path, words in found if words and path not in {*told, *hits.values()})
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
@@ -170,7 +171,11 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
     kinds = own_kinds(node)
     if kinds == {"object"}:
         return all(closed(each) for name in required_names(node) for each in of_property(node, name))
-    return kinds != {"array"} or size(node, "array").low < 1 or closed(of_item(node, 0))
+    if kinds != {"array"}:
+        return True
+    from instrc.schema.laws.arrays import length  # few schemas of lists lead back to themselves
+
+    return length(node).low < 1 or closed(of_item(node, 0))
 
 
 _OPAQUE: Json = {"$ref": "impossible:"}

@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeGuard
 
 from instrc.jsonvalue import Json
-from instrc.schema.laws import types_of
 
+TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
 NUMBERS: Final = frozenset({"integer", "fraction"})
 _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL - {"fraction"}} | {"number": NUMBERS}
+
+
+def is_number(value: Json) -> TypeGuard[int | float]:
+    """Tell whether a value is a JSON number (a boolean is none)."""
+    return value.__class__ is int or value.__class__ is float
+
+
+def types_of(value: Json) -> tuple[str, ...] | None:
+    """Return the names in a `type`; `None` if it is malformed."""
+    if value.__class__ is str:
+        return (value,) if value in TYPES else None
+    if value.__class__ is not list:
+        return None
+    names = tuple([name for name in value if name.__class__ is str and name in TYPES])
+    return names if len(names) == len(value) else None
+
+
+def has_type(value: Json, names: tuple[str, ...]) -> bool:
+    """Tell whether a value is of one of the types; `1.0` is an integer."""
+    if value is None:
+        return "null" in names
+    if value.__class__ is bool:
+        return "boolean" in names
+    if value.__class__ is int:
+        return "integer" in names or "number" in names
+    if value.__class__ is float:
+        return "number" in names or ("integer" in names and value.is_integer())
+    if value.__class__ is str:
+        return "string" in names
+    return ("array" if value.__class__ is list else "object") in names
 
 
 def kind_of_value(value: Json) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, Location
-from instrc.schema.laws import has_type, types_of
+from instrc.schema.kinds import has_type, types_of
 from instrc.schema.notes import Note, Schema
 
 

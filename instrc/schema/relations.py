@@ -7,17 +7,18 @@ Both schemas are flat schemas of 2020-12; `resolve` returns what a reference in 
     implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
     disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
 
-The laws of single keywords are in `implied_keywords`, those of the kinds of values in `disjoint_kinds`.
+The laws of the keywords are in `laws/`; here is what holds of all of them, and what bounds the work.
 """
 
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits.schemas import CHOICES, DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
+from instrc.limits.schemas import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS, SHALLOW
 from instrc.schema.equality import Equality
 from instrc.schema.evaluation import InstanceCheck, Resolve
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
-from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
+from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint_in
+from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
@@ -146,16 +147,27 @@ class Answering:
             return True
         if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
             return True
-        from instrc.schema.implied_keywords import is_implied  # many laws, and most questions need none of them
-
-        if is_implied(self, left, keyword, right, depth, kinds):
+        if self._says_itself(left, keyword, right, depth, kinds):
             return True
         if keyword not in KEYWORDS:
             return False
         return any(
             all(self._case_says(branch, keyword, right, depth + 1, kinds) for branch in branches)
-            for branches in self._cases(left)
+            for branches in cases(self, left)
         )
+
+    def _says_itself(
+        self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]
+    ) -> bool:
+        """Tell whether the keywords of a schema by themselves, its combinators aside, say what a keyword of another one says."""
+        laws = LAWS[keyword]
+        if (
+            keyword in left
+            and self.are_equal(left[keyword], right[keyword], depth)
+            and all((word in left) == (word in right) and equal(left.get(word), right.get(word)) for word in laws.beside)
+        ):
+            return True
+        return laws.implied is not None and laws.implied(self, left, keyword, right, depth, kinds)
 
     def _case_says(self, branch: Json, keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         if branch is False:
@@ -170,18 +182,6 @@ class Answering:
             return all(self._implied_of(value, branch, asked) for value in values)
         return not kinds or self._says(branch, keyword, right, depth, kinds)
 
-    def _cases(self, schema: dict[str, Json]) -> list[list[Json]]:
-        """Return lists of schemas: whatever satisfies the schema satisfies one of each list."""
-        found: list[list[Json]] = []
-        for keyword in ("anyOf", "oneOf"):
-            branches = schema.get(keyword)
-            if branches.__class__ is list and branches:
-                found.append(branches)
-        branches = schema.get("allOf")
-        found += [[branch] for branch in branches] if branches.__class__ is list else []
-        target = self.target(schema.get("$ref"))
-        return found if target is None else [*found, [target]]
-
     def _disjoint(self, left: dict[str, Json], right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
         kinds &= self.kinds(left, 0) & self.kinds(right, 0)
         if not kinds:
@@ -190,48 +190,15 @@ class Answering:
             values = listed_values(one)
             if values is not None:
                 return all(self._satisfies(value, other) is False or self._satisfies(value, one) is False for value in values)
-        if self._disjoint_by_parts(left, right, depth, kinds):
+        if disjoint_by_branches(self, left, right, depth, kinds):
             return True
-        from instrc.schema.disjoint_kinds import disjoint_in  # as above
-
         left_open = [kind for kind in kinds if not disjoint_in(self, kind, left, right, depth)]
         if not left_open:
             return True
-        several = len(kinds) > 1 and any(self._cases(schema) or "not" in schema for schema in (left, right))
+        several = len(kinds) > 1 and any(cases(self, schema) or "not" in schema for schema in (left, right))
         return several and all(self.disjoint(left, right, depth + 1, frozenset({kind})) for kind in left_open)
-
-    def _disjoint_by_parts(self, left: dict[str, Json], right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Tell whether each case of one schema is disjoint from the other, or one implies what the other denies."""
-        for one, other in ((left, right), (right, left)):
-            if "not" in other and self.implies(one, other["not"], depth + 1, kinds):
-                return True
-            for branches in self._cases(one):
-                if all(self.disjoint(branch, other, depth + 1, kinds) for branch in branches):
-                    return True
-            if "if" in one and self._refused_conditionally(one, other, depth, kinds):
-                return True
-        return any("oneOf" in schema and self._chooses_twice(schema, depth) for schema in (left, right))
-
-    def _refused_conditionally(self, one: dict[str, Json], other: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Tell it of a condition that is certainly met, or certainly not, by what satisfies another schema."""
-        condition = one["if"]
-        if "then" in one and self.implies(other, condition, depth + 1, kinds):
-            return self.disjoint(one["then"], other, depth + 1, kinds)
-        if "else" in one and self.disjoint(condition, other, depth + 1, kinds):
-            return self.disjoint(one["else"], other, depth + 1, kinds)
-        return False
-
-    def _chooses_twice(self, schema: dict[str, Json], depth: int) -> bool:
-        """Tell whether whatever satisfies one branch of a `oneOf` satisfies another one as well."""
-        branches = schema["oneOf"]
-        if branches.__class__ is not list or not 1 < len(branches) <= CHOICES:
-            return False
-        return all(
-            any(self.implies(branch, other, depth + 1) for place, other in enumerate(branches) if place != number)
-            for number, branch in enumerate(branches)
-        )
 
 
 def _apart_from_neighbours(keyword: str) -> bool:
     """Tell whether a keyword means the same without those that stand beside it."""
-    return keyword not in {"additionalProperties", "items", "contains", "if"}
+    return not LAWS[keyword].beside or keyword in FOLLOWERS

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, Location, as_object, as_texts
-from instrc.schema.laws import TYPES, is_number
+from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as, value_in_words
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import KEYWORDS, ValueShape

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from instrc.jsonvalue import LATEST_DRAFT, Json, as_object
-from instrc.schema.laws import TYPES, is_number
+from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken
 from instrc.schema.vocabulary import KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema, one row each: what they hold, what they speak of, what they do, since when, and their law.
+"""The keywords of JSON Schema, one row each: what they hold, what they speak of, what they do, since when, and their laws.
 
 Every part that looks into schemas goes by this table, so that no two parts can differ on what a keyword is.
 """
@@ -9,10 +9,6 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
-
-from instrc.jsonvalue import Json
-from instrc.schema import laws
-from instrc.schema.laws import Law, Verdict
 
 ValueShape: TypeAlias = Literal[
     "schema",  # one schema
@@ -43,6 +39,7 @@ Role: TypeAlias = Literal[
 Vocabulary: TypeAlias = Literal[
     "core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content", "older"
 ]
+Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "properties", "objects", "combining"]
 
 
 class Keyword(Struct, frozen=True):
@@ -61,8 +58,10 @@ class Keyword(Struct, frozen=True):
     """The last draft that has it."""
     in_place: bool = False
     """Whether its schemas are about the same instance as the schema that holds it."""
-    law: Law | None = None
-    """What two occurrences say together; `None` for keywords that act in groups (see `flattening`) and for annotations."""
+    laws: Family | None = None
+    """The file of `schema/laws/` with what is known of it: when two occurrences agree, when it is implied, what satisfies it."""
+    leader: str = ""
+    """The keyword beside which alone it means something."""
 
 
 STRING: Final = frozenset({"string"})
@@ -71,16 +70,20 @@ ARRAY: Final = frozenset({"array"})
 OBJECT: Final = frozenset({"object"})
 
 
-def _assertion(name: str, shape: ValueShape, of: frozenset[str], law: Law, since: int = 4) -> Keyword:
-    return Keyword(name, shape, "assertion", "validation", of, since, law=law)
+def _assertion(name: str, shape: ValueShape, of: frozenset[str], laws: Family, since: int = 4, leader: str = "") -> Keyword:
+    return Keyword(name, shape, "assertion", "validation", of, since, laws=laws, leader=leader)
 
 
-def _below(name: str, shape: ValueShape, of: frozenset[str], since: int = 4, group: Vocabulary = "applicator") -> Keyword:
-    return Keyword(name, shape, "applicator", group, of, since)
+def _below(name: str, shape: ValueShape, of: frozenset[str], laws: Family, since: int = 4) -> Keyword:
+    return Keyword(name, shape, "applicator", "applicator", of, since, laws=laws)
 
 
-def _in_place(name: str, shape: ValueShape, since: int = 4, of: frozenset[str] = frozenset()) -> Keyword:
-    return Keyword(name, shape, "applicator", "applicator", of, since, in_place=True)
+def _unevaluated(name: str, of: frozenset[str]) -> Keyword:
+    return Keyword(name, "schema", "applicator", "unevaluated", of, 2019)
+
+
+def _in_place(name: str, shape: ValueShape, since: int = 4, leader: str = "") -> Keyword:
+    return Keyword(name, shape, "applicator", "applicator", since=since, in_place=True, laws="combining", leader=leader)
 
 
 def _annotation(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "meta-data") -> Keyword:
@@ -100,7 +103,7 @@ _ROWS: Final = (
     _identifier("$vocabulary", "flags", 2019),
     _identifier("$defs", "named"),
     _identifier("definitions", "named", 4, "older"),
-    Keyword("$ref", "text", "reference", "core", law=laws.same),
+    Keyword("$ref", "text", "reference", "core", laws="combining"),
     Keyword("$dynamicRef", "text", "reference", "core", since=2020),
     Keyword("$recursiveRef", "text", "reference", "older", since=2019, until=2019),
     _annotation("$comment", "text", 7, "core"),
@@ -116,45 +119,45 @@ _ROWS: Final = (
     _annotation("contentMediaType", "text", 7, "content"),
     _annotation("contentSchema", "schema", 2019, "content"),
     # formats are open: some speak of numbers, so `speaks_of` says nothing
-    Keyword("format", "text", "assertion", "format-annotation", law=laws.same),
-    _assertion("type", "types", frozenset(), laws.type_),
-    _assertion("enum", "values", frozenset(), laws.enum),
-    _assertion("const", "value", frozenset(), laws.const, 6),
-    _assertion("minimum", "number", NUMBER, laws.greater),
-    _assertion("exclusiveMinimum", "number", NUMBER, laws.greater),
-    _assertion("maximum", "number", NUMBER, laws.lesser),
-    _assertion("exclusiveMaximum", "number", NUMBER, laws.lesser),
-    _assertion("multipleOf", "step", NUMBER, laws.multiple_of),
-    _assertion("pattern", "pattern", STRING, laws.same),
-    _assertion("minLength", "count", STRING, laws.greater),
-    _assertion("maxLength", "count", STRING, laws.lesser),
-    _assertion("minItems", "count", ARRAY, laws.greater),
-    _assertion("maxItems", "count", ARRAY, laws.lesser),
-    _assertion("uniqueItems", "flag", ARRAY, laws.unique_items),
-    Keyword("minContains", "count", "assertion", "validation", ARRAY, 2019),
-    Keyword("maxContains", "count", "assertion", "validation", ARRAY, 2019),
-    _assertion("minProperties", "count", OBJECT, laws.greater),
-    _assertion("maxProperties", "count", OBJECT, laws.lesser),
-    _assertion("required", "names", OBJECT, laws.required),
-    _assertion("dependentRequired", "names by name", OBJECT, laws.dependent_required, 2019),
-    _below("properties", "named", OBJECT),
-    _below("patternProperties", "named", OBJECT),
-    _below("additionalProperties", "schema", OBJECT),
-    _below("propertyNames", "schema", OBJECT, 6),
-    _below("unevaluatedProperties", "schema", OBJECT, 2019, "unevaluated"),
-    _below("prefixItems", "schemas", ARRAY, 2020),
-    _below("items", "schema or schemas", ARRAY),
+    Keyword("format", "text", "assertion", "format-annotation", laws="strings"),
+    _assertion("type", "types", frozenset(), "values"),
+    _assertion("enum", "values", frozenset(), "values"),
+    _assertion("const", "value", frozenset(), "values", 6),
+    _assertion("minimum", "number", NUMBER, "numbers"),
+    _assertion("exclusiveMinimum", "number", NUMBER, "numbers"),
+    _assertion("maximum", "number", NUMBER, "numbers"),
+    _assertion("exclusiveMaximum", "number", NUMBER, "numbers"),
+    _assertion("multipleOf", "step", NUMBER, "numbers"),
+    _assertion("pattern", "pattern", STRING, "strings"),
+    _assertion("minLength", "count", STRING, "strings"),
+    _assertion("maxLength", "count", STRING, "strings"),
+    _assertion("minItems", "count", ARRAY, "arrays"),
+    _assertion("maxItems", "count", ARRAY, "arrays"),
+    _assertion("uniqueItems", "flag", ARRAY, "arrays"),
+    _assertion("minContains", "count", ARRAY, "arrays", 2019, "contains"),
+    _assertion("maxContains", "count", ARRAY, "arrays", 2019, "contains"),
+    _assertion("minProperties", "count", OBJECT, "objects"),
+    _assertion("maxProperties", "count", OBJECT, "objects"),
+    _assertion("required", "names", OBJECT, "objects"),
+    _assertion("dependentRequired", "names by name", OBJECT, "objects", 2019),
+    _below("properties", "named", OBJECT, "properties"),
+    _below("patternProperties", "named", OBJECT, "properties"),
+    _below("additionalProperties", "schema", OBJECT, "properties"),
+    _below("propertyNames", "schema", OBJECT, "objects", 6),
+    _unevaluated("unevaluatedProperties", OBJECT),
+    _below("prefixItems", "schemas", ARRAY, "arrays", 2020),
+    _below("items", "schema or schemas", ARRAY, "arrays"),
     Keyword("additionalItems", "schema", "applicator", "older", until=2019),
-    _below("contains", "schema", ARRAY, 6),
-    _below("unevaluatedItems", "schema", ARRAY, 2019, "unevaluated"),
+    _below("contains", "schema", ARRAY, "arrays", 6),
+    _unevaluated("unevaluatedItems", ARRAY),
     _in_place("allOf", "schemas"),
     _in_place("anyOf", "schemas"),
     _in_place("oneOf", "schemas"),
     _in_place("not", "schema"),
     _in_place("if", "schema", 7),
-    _in_place("then", "schema", 7),
-    _in_place("else", "schema", 7),
-    _in_place("dependentSchemas", "named", 2019, OBJECT),
+    _in_place("then", "schema", 7, "if"),
+    _in_place("else", "schema", 7, "if"),
+    Keyword("dependentSchemas", "named", "applicator", "applicator", OBJECT, 2019, in_place=True, laws="objects"),
     Keyword("dependencies", "named or names", "applicator", "older", until=7, in_place=True),
 )
 KEYWORDS: Final[dict[str, Keyword]] = {row.name: row for row in _ROWS}
@@ -182,15 +185,8 @@ IDENTIFIERS: Final = _names(lambda row: row.role == "identifier")
 NO_ASSERTIONS: Final = ANNOTATIONS | IDENTIFIERS
 """Keywords that never make an instance invalid."""
 COUNTS: Final = _names(lambda row: row.shape == "count")
-LAWS: Final[dict[str, Law]] = {row.name: row.law for row in _ROWS if row.law is not None}
-_MANY_AT_ONCE: Final[dict[Law, Callable[[list[Json]], Json | Verdict]]] = {
-    laws.required: laws.required_by_all,
-    laws.dependent_required: laws.dependent_required_by_all,
-    laws.greater: laws.greatest,
-    laws.lesser: laws.least,
-}
-JOINS: Final = {name: _MANY_AT_ONCE[law] for name, law in LAWS.items() if law in _MANY_AT_ONCE}
-"""Laws for any number of occurrences at once, where doing them one by one would take long."""
+FOLLOWERS: Final = _names(lambda row: row.leader != "")
+"""Keywords that mean something beside their leader only."""
 SPEAKS_OF: Final[dict[str, frozenset[str]]] = {row.name: row.speaks_of for row in _ROWS if row.speaks_of}
 """The types that a keyword speaks about; every instance of another type satisfies it."""
 BY_TYPE: Final[dict[str, frozenset[str]]] = {

@@ -18,7 +18,7 @@ from msgspec import Struct
 from instrc.jsontext import digits
 from instrc.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
 from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
-from instrc.schema.laws import TYPES
+from instrc.schema.kinds import TYPES
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import MANY, NAMED

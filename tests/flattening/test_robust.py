@@ -24,6 +24,7 @@ from instrc.flattening.strip import strip
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.schema.upgrade import upgrade
+from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.walk import rebuild, walk
 
 LEVELS = 10_000
@@ -198,37 +199,7 @@ def test_odd_schemas_are_left_alone(value: Any) -> None:
 ODD = (3, "x", [], {}, None, True, [3], {"a": 3}, ["a"])
 
 
-@pytest.mark.parametrize(
-    "keyword",
-    sorted(
-        set(__import__("instrc.schema.vocabulary", fromlist=["LAWS"]).LAWS)
-        | {
-            "properties",
-            "patternProperties",
-            "additionalProperties",
-            "unevaluatedProperties",
-            "unevaluatedItems",
-            "items",
-            "prefixItems",
-            "contains",
-            "not",
-            "if",
-            "then",
-            "anyOf",
-            "oneOf",
-            "dependentSchemas",
-            "propertyNames",
-            "title",
-            "description",
-            "$id",
-            "$anchor",
-            "$dynamicRef",
-            "$defs",
-            "contentSchema",
-            "minContains",
-        }
-    ),
-)
+@pytest.mark.parametrize("keyword", sorted(KEYWORDS))
 def test_malformed_keywords_raise_nothing_but_problems(keyword: str) -> None:
     for one in ODD:
         for other in ODD:

@@ -22,7 +22,7 @@ from instrc.lowering.names import unique
 from instrc.lowering.rewrites.first_keys import led_apart
 from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import rebuild
 

@@ -21,7 +21,7 @@ from instrc.lowering.context import ListVariants, Progress, RewriteContext, said
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 

@@ -10,7 +10,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import JsonObject, as_array, mapping
 from instrc.lowering.context import Progress, RewriteContext, said_of_each
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
 
 _COUNTING = frozenset({"minProperties", "maxProperties"})

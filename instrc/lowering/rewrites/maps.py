@@ -24,7 +24,7 @@ from instrc.lowering.rewrites.combine import combine_variants, fit
 from instrc.lowering.rewrites.counts import counted, counted_entries
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 
 DEPENDENT = ("dependentRequired", "dependentSchemas")
 _REST = ("additionalProperties", "unevaluatedProperties")

@@ -27,7 +27,7 @@ from instrc.lowering.rewrites.counts import counted
 from instrc.lowering.rewrites.maps import DEPENDENT, Undeclared
 from instrc.lowering.rewrites.properties import Property, holder_of, property_of
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import BY_TYPE
 

@@ -16,7 +16,7 @@ from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import Progress, RewriteContext, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
-from instrc.schema.bounds import bound
+from instrc.schema.laws.bounds import bound
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 _OF_STRINGS = frozenset({"pattern", "format", "minLength", "maxLength"})

@@ -1,20 +1,29 @@
-"""Join the keywords that speak about properties: `properties`, `patternProperties`, `additionalProperties`.
+"""The laws of the keywords about properties by their names: `properties`, `patternProperties`, `additionalProperties`.
 
 `additionalProperties` sees only the names and patterns beside it, so these three are one group.
 Two groups join into one where that is exact; where it is not (closed groups with different patterns,
 patterns that no two judges need read alike) the second stays apart.
+That no object satisfies two such groups is in `objects`, with what is required.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct, field
 
+from instrc.jsonvalue import Json, as_object, mapping
 from instrc.limits.schemas import MATCHED_AT_ONCE
+from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Schema, all_satisfied, opposite
+from instrc.schema.members import of_property
 from instrc.schema.name_patterns import matches
 from instrc.schema.resources import Term
 from instrc.schema.walk import TRIVIAL
+
+if TYPE_CHECKING:
+    from instrc.schema.laws.question import InstanceEvaluation, Relations
 
 Terms: TypeAlias = list[Term]
 """Schemas that must hold together, each with the scope to read it in."""
@@ -41,7 +50,7 @@ class ForbiddenProperty(Struct):
     terms: Terms
 
 
-def join(left: PropertyRules, right: PropertyRules, lost: list[ForbiddenProperty]) -> bool:
+def join_properties(left: PropertyRules, right: PropertyRules, lost: list[ForbiddenProperty]) -> bool:
     """Make `left` mean both groups; if there is no exact way, change nothing and return false.
 
     The lists of terms in `left` grow in place: a conjunction of a thousand closed branches adds a thousand times to each.
@@ -181,3 +190,102 @@ def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[Forbidden
         return None
     terms += other.extra
     return terms
+
+
+def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
+    """Tell whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
+    return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
+
+
+def _properties_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    asked = right[keyword]
+    return asked.__class__ is dict and all(
+        _any_implies(question, of_property(left, name), below, depth) for name, below in asked.items()
+    )
+
+
+def _patterns_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    asked, own = right[keyword], mapping(left.get(keyword))
+    return asked.__class__ is dict and all(
+        below in TRIVIAL
+        or (regex in own and question.implies(own[regex], below, depth + 1))
+        or _all_properties(question, left, below, partial(_unmatched, regex), depth)
+        for regex, below in asked.items()
+    )
+
+
+def _unmatched(regex: str, name: str) -> bool:
+    return matches(regex, name) is False
+
+
+def _additional_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    listed, patterns = mapping(right.get("properties")), mapping(right.get("patternProperties"))
+    return right[keyword] in TRIVIAL or _all_properties(
+        question,
+        left,
+        right[keyword],
+        lambda name: name in listed or any(matches(regex, name) for regex in patterns),
+        depth,
+        patterns,
+    )
+
+
+def _all_properties(
+    question: Relations,
+    left: Schema,
+    right: Json,
+    passed_over: Callable[[str], bool],
+    depth: int,
+    patterns: Iterable[str] = (),
+) -> bool:
+    """Tell whether all properties of `left` satisfy a schema, save those that are passed over."""
+    further = left.get("additionalProperties", True)
+    names = [name for name in mapping(left.get("properties")) if not passed_over(name)]
+    below = [schema for regex, schema in mapping(left.get("patternProperties")).items() if regex not in patterns]
+    return all(question.implies(schema, right, depth + 1) for schema in (further, *below)) and all(
+        _any_implies(question, of_property(left, name), right, depth) for name in names
+    )
+
+
+def _properties_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held, parts = schema[keyword], as_object(value)
+    if held.__class__ is not dict:
+        return None
+    return all_satisfied(evaluation.of(parts[name], below, depth + 1) for name, below in held.items() if name in parts)
+
+
+def _patterns_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held, parts = schema[keyword], as_object(value)
+    if held.__class__ is not dict:
+        return None
+    pairs = [(matches(regex, name), parts[name], below) for regex, below in held.items() for name in parts]
+    return all_satisfied(_if_matched(evaluation, *pair, depth) for pair in pairs)
+
+
+def _if_matched(evaluation: InstanceEvaluation, match: Answer, part: Json, below: Json, depth: int) -> Answer:
+    if match is False:
+        return True
+    found = evaluation.of(part, below, depth + 1)
+    return found if match or found else None
+
+
+def _additional_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    listed, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
+    further = [(name, part) for name, part in as_object(value).items() if name not in listed]
+    return all_satisfied(
+        _if_matched(evaluation, opposite(_any_matches(patterns, name)), part, schema[keyword], depth) for name, part in further
+    )
+
+
+def _any_matches(patterns: Iterable[str], name: str) -> Answer:
+    """Tell whether one of some patterns is found in a name."""
+    return opposite(all_satisfied(opposite(matches(regex, name)) for regex in patterns))
+
+
+LAWS: Final = {
+    "properties": KeywordLaws(_properties_satisfied, implied=_properties_implied),
+    "patternProperties": KeywordLaws(_patterns_satisfied, implied=_patterns_implied),
+    "additionalProperties": KeywordLaws(
+        _additional_satisfied, implied=_additional_implied, beside=("properties", "patternProperties")
+    ),
+}

@@ -1,0 +1,218 @@
+"""The laws of the keywords about arrays.
+
+`items`, `prefixItems`, `contains` with `minContains` and `maxContains`, `minItems`, `maxItems`, `uniqueItems`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from instrc.jsonvalue import Json, as_array, listing
+from instrc.limits.schemas import POSITIONS
+from instrc.schema.equality import EqualityKeys, unique
+from instrc.schema.kinds import is_number, listed_values, own_kinds
+from instrc.schema.laws.bounds import Range, bound, laws_of_sizes
+from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Schema, Verdict, all_satisfied
+from instrc.schema.members import all_items, of_item
+from instrc.schema.resources import Term
+
+if TYPE_CHECKING:
+    from instrc.schema.laws.question import InstanceEvaluation, Relations
+
+
+class ItemRules(Struct):
+    """What one schema says: its first items one by one, and all further ones (`None` if anything goes)."""
+
+    prefix: list[Term]
+    items: Term | None
+
+
+def join_items(parts: list[ItemRules]) -> tuple[list[list[Term]], list[Term]]:
+    """Return what each listed position and every further item must be.
+
+    A position that one schema lists and another does not falls under the other's `items`.
+    Beyond the end of a closed list nothing can stand, so nothing is listed there.
+    """
+    length = max(len(part.prefix) for part in parts)
+    ends = [len(part.prefix) for part in parts if part.items is not None and part.items[0] is False]
+    if ends:
+        length = min(length, *ends)
+    prefix: list[list[Term]] = [[] for _ in range(length)]
+    for part in parts:
+        for position in range(length):
+            if position < len(part.prefix):
+                prefix[position].append(part.prefix[position])
+            elif part.items is not None:
+                prefix[position].append(part.items)
+    return prefix, [part.items for part in parts if part.items is not None]
+
+
+def length(schema: Schema) -> Range:
+    """Return how long an array may be, as far as a schema says."""
+    high: int | float = inf
+    if schema.get("items") is False:
+        prefix = schema.get("prefixItems", [])
+        high = len(prefix) if prefix.__class__ is list else inf
+    most = bound(schema, "maxItems")
+    return Range(low=max(bound(schema, "minItems") or 0, 0), high=high if most is None else min(most, high))
+
+
+def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
+    """Tell whether no array satisfies two schemas by their own keywords about arrays.
+
+    An item that must be there cannot be, one that is asked for is none, or too few of them differ.
+    """
+    lengths = length(left).and_(length(right))
+    if lengths.is_empty():
+        return True
+    at_least = max(lengths.low, _contained(left), _contained(right))
+    if at_least > min(lengths.high, _different(left, right)) or any(
+        _contained(each) > _most_contained(each) for each in (left, right)
+    ):
+        return True
+    listed = max(len(all_items(left)), len(all_items(right)))
+    for position in range(int(min(at_least, listed, POSITIONS))):
+        if question.disjoint(of_item(left, position), of_item(right, position), depth + 1):
+            return True
+    return any(
+        _uncontained(question, one, other, depth) for one, other in ((left, right), (right, left), (left, left), (right, right))
+    )
+
+
+def _contained(schema: Schema) -> int | float:
+    """Return how many items must be as `contains` says."""
+    at_least = schema.get("minContains", 1)
+    return at_least if "contains" in schema and is_number(at_least) else 0
+
+
+def _most_contained(schema: Schema) -> int | float:
+    most = schema.get("maxContains")
+    return most if is_number(most) else inf
+
+
+def _different(left: Schema, right: Schema) -> int | float:
+    """Return how many items can differ from each other, where all of them must."""
+    if left.get("uniqueItems") is not True and right.get("uniqueItems") is not True:
+        return inf
+    return min(_values(schema.get("items")) if not schema.get("prefixItems") else inf for schema in (left, right))
+
+
+def _values(schema: Json) -> int | float:
+    """Return how many values a schema allows at most."""
+    if not isinstance(schema, dict):
+        return 0 if schema is False else inf
+    values = listed_values(schema)
+    kinds = own_kinds(schema)
+    return sum(_FEW.get(kind, inf) for kind in kinds) if values is None else len(unique(values))
+
+
+_FEW = {"null": 1, "boolean": 2}
+"""How many values there are of kinds that have few."""
+
+
+def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
+    """Tell whether a schema asks for an item that no item of another schema can be."""
+    if _contained(left) <= 0 or len(all_items(right)) > POSITIONS:
+        return False
+    return all(question.disjoint(left["contains"], item, depth + 1) for item in all_items(right))
+
+
+def _items_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    start = len(listing(right.get("prefixItems")))
+    listed = len(listing(left.get("prefixItems")))
+    if right[keyword].__class__ is list or listed > POSITIONS:
+        return False
+    if length(left).high <= start:
+        return True
+    positions = range(start, max(start, listed) + 1)
+    return all(question.implies(of_item(left, position), right[keyword], depth + 1) for position in positions)
+
+
+def _items_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    if schema[keyword].__class__ is list:
+        return None
+    start = len(listing(schema.get("prefixItems")))
+    return all_satisfied(evaluation.of(item, schema[keyword], depth + 1) for item in as_array(value)[start:])
+
+
+def _prefix_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    asked, longest = right[keyword], length(left).high
+    return asked.__class__ is list and all(
+        position >= longest or question.implies(of_item(left, position), below, depth + 1) for position, below in enumerate(asked)
+    )
+
+
+def _prefix_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held = schema[keyword]
+    if held.__class__ is not list:
+        return None
+    return all_satisfied(evaluation.of(item, below, depth + 1) for item, below in zip(as_array(value), held, strict=False))
+
+
+def _contains_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    """Answer for `contains`, `minContains` and `maxContains` together."""
+    if "contains" not in right:
+        return True
+    least, most = right.get("minContains", 1), right.get("maxContains")
+    if not is_number(least) or not (most is None or is_number(most)):
+        return False
+    lengths = length(left)
+    at_most = most is None or lengths.high <= most
+    at_least = least <= 0 or (
+        lengths.low >= least and all(question.implies(item, right["contains"], depth + 1) for item in all_items(left))
+    )
+    own_least = left.get("minContains", 1)
+    if not at_least and "contains" in left and is_number(own_least) and own_least >= least:
+        at_least = question.implies(left["contains"], right["contains"], depth + 1)
+    return at_least and at_most
+
+
+def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    """Count what a list contains."""
+    items = as_array(value)
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(items))
+    if not is_number(least) or not is_number(most):
+        return None
+    answers = [evaluation.of(item, schema[keyword], depth + 1) for item in items]
+    sure, possible = answers.count(True), len(answers) - answers.count(False)
+    if sure >= least and possible <= most:
+        return True
+    return False if possible < least or sure > most else None
+
+
+def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
+    return True
+
+
+def _unique_items(left: Json, right: Json) -> Json | Verdict:
+    """Ask for uniqueness if either does."""
+    return left or right if left.__class__ is bool and right.__class__ is bool else NO_LAW
+
+
+def _unique_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+    return right[keyword] is False or (right[keyword] is True and length(left).high <= 1)
+
+
+def _unique_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    held, items = schema[keyword], as_array(value)
+    if held.__class__ is not bool:
+        return None
+    key_of = EqualityKeys()
+    return not held or len({key_of(item) for item in items}) == len(items)
+
+
+_LEAST, _MOST = laws_of_sizes(length)
+_COUNT = KeywordLaws(_counted_by_contains, implied=_contains_implied, beside=("contains", "minContains", "maxContains"))
+LAWS: Final = {
+    "items": KeywordLaws(_items_satisfied, implied=_items_implied, beside=("prefixItems",)),
+    "prefixItems": KeywordLaws(_prefix_satisfied, implied=_prefix_implied),
+    "contains": KeywordLaws(_contains_satisfied, implied=_contains_implied, beside=("minContains", "maxContains")),
+    "minContains": _COUNT,
+    "maxContains": _COUNT,
+    "minItems": _LEAST,
+    "maxItems": _MOST,
+    "uniqueItems": KeywordLaws(_unique_satisfied, _unique_items, implied=_unique_implied),
+}

@@ -1,0 +1,82 @@
+"""What a law is: the answers it gives, and the laws of one keyword together.
+
+>>> from instrc.schema.laws.table import LAWS
+>>> LAWS["minimum"].intersect(1, 2)
+2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from instrc.jsonvalue import Json, equal
+
+if TYPE_CHECKING:
+    from instrc.schema.laws.question import InstanceEvaluation, Relations
+
+Schema: TypeAlias = dict[str, Json]
+Kinds: TypeAlias = frozenset[str]
+Answer: TypeAlias = bool | None
+"""Whether a value satisfies a schema; `None` where that is not certain for every validator."""
+
+
+class Verdict(Enum):
+    """A result of an intersection that is no JSON value."""
+
+    UNSATISFIABLE = "UNSATISFIABLE"
+    """No instance satisfies both."""
+    NO_LAW = "NO_LAW"
+    """Nothing says exactly what both say, so that the second occurrence has to stay a branch of its own."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNSATISFIABLE: Final = Verdict.UNSATISFIABLE
+NO_LAW: Final = Verdict.NO_LAW
+
+
+Intersect: TypeAlias = Callable[[Json, Json], Json | Verdict]
+IntersectAll: TypeAlias = Callable[[list[Json]], Json | Verdict]
+Implied: TypeAlias = "Callable[[Relations, Schema, str, Schema, int, Kinds], bool]"
+Satisfied: TypeAlias = "Callable[[InstanceEvaluation, Json, str, Schema, int], Answer]"
+
+
+class KeywordLaws(Struct, frozen=True):
+    """What is known of a keyword; `None` where there is no such law."""
+
+    satisfied: Satisfied | None = None
+    """Whether a value, of a type that the keyword speaks of, satisfies it in a schema."""
+    intersect: Intersect | None = None
+    """The value that means what two occurrences mean together.  Keywords that act in groups have none: see `flattening`."""
+    intersect_all: IntersectAll | None = None
+    """The same for any number of occurrences at once, where doing them one by one would take long."""
+    implied: Implied | None = None
+    """Whether a schema says what the keyword says in another one; equal occurrences say the same anyway."""
+    beside: tuple[str, ...] = ()
+    """The keywords that must be equal too for two equal occurrences to say the same."""
+
+
+def same(left: Json, right: Json) -> Json | Verdict:
+    """Keep a value that is twice the same; two different ones cannot share a keyword."""
+    return left if equal(left, right) else NO_LAW
+
+
+def all_satisfied(answers: Iterable[Answer]) -> Answer:
+    """Return the conjunction of answers."""
+    found: Answer = True
+    for answer in answers:
+        if answer is False:
+            return False
+        if answer is None:
+            found = None
+    return found
+
+
+def opposite(answer: Answer) -> Answer:
+    """Return the negation of an answer."""
+    return None if answer is None else not answer
