@@ -6,14 +6,14 @@ Hovering or focusing a step shows its schema and the line of the source; a chunk
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from instrc.draw.facts import facts_of
 from instrc.draw.layout import layout
 from instrc.draw.leaves import leaves
 from instrc.draw.svg import escape, figure, style
-from instrc.ir.picture import LANES, Picture
+from instrc.ir.picture import LANES, Box, Picture, PictureStep
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HEADING_NAMES
 
@@ -89,12 +89,31 @@ def _list(picture: Picture, prefix: str) -> Iterator[str]:
     count = sum(1 for _ in picture.nodes())
     steps = f"{count:,} step{'s' * (count != 1)} as a list"
     yield f"<details><summary>{escape(picture.title or picture.name)}: {steps}</summary>\n<ol>\n"
-    for node in picture.nodes():
-        reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
-        notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
-        link = f'<a href="#{prefix}{node.id}" data-go="{prefix}{node.id}">{escape(node.key)}</a>'
-        yield f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
+    yield from _entries(picture.boxes, prefix)
     yield "</ol>\n</details>\n"
+
+
+def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
+    """Yield steps as entries of a list; a block is an entry with a list of its own, and so is each of its branches."""
+    for item in items:
+        if isinstance(item, PictureStep):
+            yield _entry(item, prefix)
+        elif item.lane is not None:
+            yield from _entries(item.sections[0].items, prefix)
+        else:
+            yield f"<li>{escape(item.title)}<ol>\n"
+            for section in item.sections:
+                yield f"<li>{escape(section.title)}<ol>\n" if section.title else ""
+                yield from _entries(section.items, prefix)
+                yield "</ol></li>\n" if section.title else ""
+            yield "</ol></li>\n"
+
+
+def _entry(node: PictureStep, prefix: str) -> str:
+    reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
+    notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
+    link = f'<a href="#{prefix}{node.id}" data-go="{prefix}{node.id}">{escape(node.key)}</a>'
+    return f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
 
 
 def _embedded(value: Json) -> str:

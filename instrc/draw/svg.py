@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape as _escape
 from importlib.resources import files
+from itertools import islice
 
 from instrc.draw.layout import layout
 from instrc.draw.places import LINE, PAD, WIDTH, Edge, Layout, PlacedBox, PlacedNode, Text
@@ -110,11 +111,17 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
         for title in placed.titles:
             yield from _label("small", title.x, title.y + 15, title.title or "", area.width - 3 * PAD, _SMALL)
             yield from _reads(title.reads, area.width - 4 * PAD, back=True)
-    for inner in placed.inside:
-        if isinstance(inner, PlacedBox):
-            yield from _contents(inner, prefix)
-        else:
-            yield _step(inner, prefix)
+    inside = iter(placed.inside)
+    for section in box.sections:
+        if section.title:
+            yield f'<g role="group" aria-label="{escape(section.title)}">'
+        for inner in islice(inside, len(section.items)):
+            if isinstance(inner, PlacedBox):
+                yield from _contents(inner, prefix)
+            else:
+                yield _step(inner, prefix)
+        if section.title:
+            yield "</g>"
     yield "</g>"
 
 

@@ -88,7 +88,8 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
         f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
-        f'<div class="lanes">{lanes}<div class="axis">{ticks}</div></div>{details}</main></body></html>\n'
+        f'<div class="lanes" role="group" aria-label="Time line">{lanes}<div class="axis" aria-hidden="true">{ticks}</div></div>'
+        f"{details}</main></body></html>\n"
     )
 
 
@@ -110,13 +111,16 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: floa
         row = next((row for row, free in enumerate(ends) if free <= start), len(ends))
         ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
         ends[row] = stop
+        told = escape(f"{span.label}, {span.state}, {_took(span)}", quote=True)
+        names = f'title="{escape(span.id, quote=True)}: {told}" aria-label="{told}"'
         bars.append(
-            f'<a class="bar {lane} {span.state}{" late" * late}" title="{escape(f"{span.id}: {span.label}", quote=True)}" '
+            f'<a class="bar {lane} {span.state}{" late" * late}" {names} '
             f'href="#s{number}" style="left:{start:.2f}%;width:{stop - start:.2f}%;top:{row * pitch}px">'
             f"{_bar(left - start, width, stop - start, '' if dense else label, late=late)}</a>"
         )
     kind = "bars dense" if dense else "bars"
-    return f'<div class="lane"><b>{lane}</b><div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div></div>'
+    drawn = f'<div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div>'
+    return f'<div class="lane" role="group" aria-label="{lane}"><b>{lane}</b>{drawn}</div>'
 
 
 def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
@@ -140,10 +144,9 @@ def _details(number: int, span: TimelineSpan) -> str:
     if span.retries:
         tried = "\n".join(span.retries)
         parts.append(f"<h3>Tried again after</h3><pre>{escape(tried)}</pre>")
-    took = "open" if span.ended is None else _seconds(span.ended - span.began)
     tokens = _tokens(span)
     facts = [
-        took,
+        _took(span),
         span.state,
         *([f"{len(span.retries) + 1} tries"] if span.retries else []),
         *([f"{tokens:,} tokens"] if tokens else []),
@@ -155,6 +158,10 @@ def _details(number: int, span: TimelineSpan) -> str:
         f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(facts))}</span></summary>'
         f'<div id="s{number}">{"".join(parts)}</div></details>'
     )
+
+
+def _took(span: TimelineSpan) -> str:
+    return "open" if span.ended is None else _seconds(span.ended - span.began)
 
 
 def _tokens(span: TimelineSpan) -> int:

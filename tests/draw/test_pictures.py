@@ -171,3 +171,29 @@ def test_the_heading_of_a_page_with_many_exports_is_short() -> None:
     name = one.title or one.name
     assert f"<h1>{name}, {name}, {name}</h1>" in html([one] * 3)
     assert f"<h1>{name}, {name}, {name} and 47 more</h1>" in html([one] * 50)
+
+
+def test_branches_are_told_to_those_who_do_not_see_them() -> None:
+    """A screen reader meets a step inside the name of its branch, in the picture and in the list below it."""
+    drawn = picture(blocks())
+    groups = {step: branch for branch, inside in _branches(drawn.boxes) for step in inside}
+    assert set(groups.values()) == {"try", "if it fails", "otherwise"}
+    tree = ET.fromstring(svg(drawn))  # noqa: S314  -- our own
+    for step, branch in groups.items():
+        told = [each for each in tree.iter() if each.get("aria-label") == branch and each.get("role") == "group"]
+        assert any((inner.get("aria-label") or "").startswith(f"{step}, ") for each in told for inner in each.iter()), step
+    items = re.findall(r"<ol>.*</ol>", html([drawn]), re.DOTALL)
+    entries = ET.fromstring(items[0])  # noqa: S314
+    for step, branch in groups.items():
+        told = [each for each in entries.iter("li") if (each.text or "") == branch]
+        assert any(link.text == step for each in told for link in each.iter("a")), step
+
+
+def _branches(boxes: Any) -> Any:
+    """Yield the title of each branch with the keys of the steps that are directly in it."""
+    for box in boxes:
+        for section in box.sections:
+            chunks = [item for item in section.items if getattr(item, "lane", None) and hasattr(item, "sections")]
+            if section.title:
+                yield section.title, [step.key for each in chunks for step in each.sections[0].items]
+            yield from _branches(item for item in section.items if hasattr(item, "sections") and item.lane is None)

@@ -96,6 +96,12 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
         assert text in page
 
 
+def test_a_screen_reader_hears_what_the_colour_of_a_bar_says() -> None:
+    page = page_of("r", "done", [TimelineSpan("llmContext1", "model", 0.0, 1.5, "failed", facts={"steps": ["step1_draft"]})])
+    assert '<div class="lane" role="group" aria-label="model">' in page
+    assert 'title="llmContext1: step1_draft, failed, 1.5 s" aria-label="step1_draft, failed, 1.5 s"' in page
+
+
 def test_a_row_says_how_often_it_was_tried() -> None:
     spans = spans_of(_run().trace)
     (retried,) = [span for span in spans if span.retries]
