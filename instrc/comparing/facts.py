@@ -9,7 +9,8 @@ from instrc.ir.reads import Constant, Listed, Named, Read, Value, reads_of
 from instrc.ir.steps import Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.schema.walk import rebuild, refers, walk
+from instrc.schema.reached import reached_definitions
+from instrc.schema.walk import rebuild, refers
 
 _ENGINE = frozenset({"references", "arguments", "activity", "within", "delay", "fail", "among", "plan"})
 
@@ -121,19 +122,9 @@ def words(step: Step) -> str:
 def bare(step: Step, process: Process) -> Json:
     """Return what the answer of a step must be: its schema without engine properties, with the definitions it refers to."""
     schema: Json = rebuild(step.schema, _without_engine)
-    definitions = process.definitions
     if not refers(schema) or not isinstance(schema, dict):
         return schema
-    used: dict[str, Json] = {}
-    waiting: list[Json] = [schema]
-    while waiting:
-        for _, part in walk(waiting.pop()):
-            reference = part.get("$ref") if isinstance(part, dict) else None
-            name = reference.removeprefix("#/$defs/").partition("/")[0] if isinstance(reference, str) else ""
-            if name in definitions and name not in used:
-                used[name] = definitions[name]
-                waiting.append(definitions[name])
-    return {**schema, "$defs": dict(sorted(used.items()))}
+    return {**schema, "$defs": dict(sorted(reached_definitions(schema, process.definitions).items()))}
 
 
 def _without_engine(node: Json) -> Json:

@@ -23,7 +23,7 @@ from instrc.comparing.facts import (
     words,
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
-from instrc.comparing.schemas import Inclusion, accepts, compare
+from instrc.comparing.schemas import Inclusion, compare, includes
 from instrc.ir.executors import EXECUTORS
 from instrc.ir.flow import Block
 from instrc.ir.process import Process
@@ -251,7 +251,7 @@ class _Comparing:
             if name not in new:
                 return Claim("no", f"the input `{name}` is gone")
         for name, schema in new.items():
-            verdict, instance = accepts(schema, (old or {}).get(name, {}))
+            verdict, instance = includes(schema, (old or {}).get(name, {}))
             if verdict == "no":
                 return Claim("no", f"the input `{name}` refuses {dumps(instance, indent=False)}")
             if verdict == "unknown":

@@ -56,12 +56,12 @@ def compare(old: Json, new: Json) -> Comparison:
     """Return what has changed from one flat schema to another; each is read in the words of its own draft."""
     old, new = upgrade(old), upgrade(new)
     changes = tuple(_Changes().of(old, new, (), 0))
-    writers, refused = accepts(new, old)
-    readers, surprising = accepts(old, new)
+    writers, refused = includes(new, old)
+    readers, surprising = includes(old, new)
     return Comparison(changes, writers, readers, refused, surprising)
 
 
-def accepts(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
+def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
     if equal(_plain(wide), _plain(narrow)) or (comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
@@ -153,7 +153,7 @@ def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
 
 def _direction(old: Json, new: Json) -> ChangeKind:
     """Say what became of a schema by itself, its properties aside."""
-    narrower, wider = accepts(old, new)[0], accepts(new, old)[0]
+    narrower, wider = includes(old, new)[0], includes(new, old)[0]
     if narrower == "yes" and wider != "yes":
         return "narrowed"
     if wider == "yes" and narrower != "yes":

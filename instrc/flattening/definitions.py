@@ -7,8 +7,10 @@ from functools import partial
 
 from instrc.flattening.conjunction import Frame
 from instrc.jsonvalue import Json, as_object, equal
+from instrc.schema.members import definition_named_by
+from instrc.schema.reached import reached_definitions
 from instrc.schema.resources import Term
-from instrc.schema.walk import objects_below, rebuild, walk
+from instrc.schema.walk import rebuild, walk
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
@@ -37,28 +39,12 @@ class RecursiveDefinitions:
 
     def used(self, schema: Json) -> dict[str, Json]:
         """Return the definitions that a schema needs, in the order in which they are first referred to."""
-        found: dict[str, Json] = {}
-        if not self.schemas:
-            return found
-        stack, seen = [schema], set()
-        while stack:
-            node = stack.pop()
-            if node.__class__ is not dict or id(node) in seen:
-                continue
-            seen.add(id(node))
-            name = reference[8:] if isinstance(reference := node.get("$ref"), str) else ""
-            if name in self.schemas and name not in found:
-                found[name] = self.schemas[name]
-                stack.append(found[name])
-            stack.extend(reversed(objects_below(node)))
-        return found
+        return reached_definitions(schema, self.schemas)
 
     def body(self, schema: Json) -> Json:
         """Return what a reference to a definition means, if it is one and done; any other schema as it is."""
-        if schema.__class__ is dict and schema.keys() == {"$ref"} and (name := str(schema["$ref"])).startswith("#/$defs/"):
-            body = self.schemas.get(name[8:])
-            return schema if body is None else body
-        return schema
+        body = self.schemas.get(definition_named_by(schema)) if schema.__class__ is dict and schema.keys() == {"$ref"} else None
+        return schema if body is None else body
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""

@@ -14,7 +14,7 @@ from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import dialect_of_uri
+from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.located import Locate, kind_of
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore

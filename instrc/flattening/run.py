@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json
 from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import FLAT
+from instrc.schema.drafts import FLAT
 from instrc.schema.resources import DynamicScope, Resource, SchemaDocument
 from instrc.schema.store import SchemaStore
 

@@ -13,8 +13,8 @@ from instrc.jsonvalue import Json, Location, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.naming import free_name
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.discriminators import spell_out
+from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.normalize import Rules
 from instrc.schema.walk import is_schema
 

@@ -20,8 +20,8 @@ from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.limits.incoming import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import dialect_of_uri
 from instrc.schema.discriminators import spell_out
+from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
 from instrc.schema.parameters import parameters, properties_of

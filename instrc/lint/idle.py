@@ -12,7 +12,7 @@ from instrc.jsonvalue import pointer
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.lint.vocabularies import DRAFT_3
 from instrc.problems.problem import Problem
-from instrc.schema.dialects import NULLABLE, Draft, ignored_words, silences_neighbours
+from instrc.schema.drafts import NULLABLE, Draft, ignored_words, silences_neighbours
 from instrc.schema.formats import CHECKS
 from instrc.schema.kinds import kinds_spoken_of
 from instrc.schema.vocabulary import SPEAKS_OF, gone_after

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from instrc.jsonvalue import Json, Location, pointer
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import Problem
-from instrc.schema.dialects import NULLABLE, ignored_words, modern
+from instrc.schema.drafts import NULLABLE, ignored_words, modern
 from instrc.schema.impossible import impossible_parts
 from instrc.schema.kinds import listed_values, own_kinds
 from instrc.schema.laws.bounds import empty_ranges

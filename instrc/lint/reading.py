@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, Location, listing
-from instrc.schema.dialects import NULLABLE, Draft, dialect_of_uri, silences_neighbours
+from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, silences_neighbours
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas

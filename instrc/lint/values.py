@@ -11,7 +11,7 @@ from instrc.limits.programs import SHOWN_VALUE
 from instrc.limits.schemas import JUDGED_VALUES
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
-from instrc.schema.dialects import ignored_words
+from instrc.schema.drafts import ignored_words
 from instrc.schema.formats import CHECKS, satisfies
 from instrc.schema.kinds import is_number, kind_of_value, kinds_of_types, types_of
 from instrc.schema.laws.bounds import empty_ranges

@@ -15,9 +15,9 @@ from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
 from instrc.problems.size import TooLarge
-from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
 from instrc.schema.discriminators import KEYWORD as DISCRIMINATOR
 from instrc.schema.discriminators import spelt_out
+from instrc.schema.drafts import LATEST, dialect_of_uri, unknown
 from instrc.schema.expressions import too_large
 from instrc.schema.index import FOLDED
 from instrc.schema.normalize import Rules, normalize

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.schema.expressions import unreadable
+from instrc.schema.expressions import why_unreadable
 from instrc.schema.kinds import TYPES
 from instrc.schema.parameters import parameters
 from instrc.schema.shapes import SOUND
@@ -83,7 +83,7 @@ def _is_count(keyword: str, value: Json) -> bool:
 def unreadable_in(keyword: str, value: Json) -> list[str]:
     """Return the regular expressions of a keyword that no engine reads."""
     patterns = [value] if keyword == "pattern" else list(as_object(value))
-    return [pattern for pattern in patterns if isinstance(pattern, str) and unreadable(pattern) is not None]
+    return [pattern for pattern in patterns if isinstance(pattern, str) and why_unreadable(pattern) is not None]
 
 
 def _add_names(node: JsonObject, names: dict[str, None]) -> None:

@@ -46,7 +46,7 @@ def search(pattern: str, text: str) -> bool | None:
     return None if isinstance(found, str) else found(text)
 
 
-def unreadable(pattern: str) -> str | None:
+def why_unreadable(pattern: str) -> str | None:
     """Return why a pattern cannot be read; `None` if it can."""
     found = _matcher(pattern)
     return found if isinstance(found, str) else None
@@ -54,7 +54,7 @@ def unreadable(pattern: str) -> str | None:
 
 def too_large(pattern: str) -> str | None:
     """Return how a pattern is too large to be read; `None` if that is not why it cannot be read, or it can."""
-    why = unreadable(pattern)
+    why = why_unreadable(pattern)
     return why if why is not None and why.startswith(_TOO_LARGE) else None
 
 

@@ -154,9 +154,9 @@ def _is_template(text: str) -> bool:
 
 def _is_regex(text: str) -> bool:
     from instrc.schema.ecmascript import is_ecmascript
-    from instrc.schema.expressions import unreadable
+    from instrc.schema.expressions import why_unreadable
 
-    return is_ecmascript(text) and unreadable(text) is None
+    return is_ecmascript(text) and why_unreadable(text) is None
 
 
 def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:

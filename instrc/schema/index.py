@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, as_object
 from instrc.plain_values import as_plain
-from instrc.schema.dialects import (
+from instrc.schema.drafts import (
     LATEST,
     NULLABLE,
     RECURSIVE,

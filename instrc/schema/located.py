@@ -8,7 +8,7 @@ from types import MappingProxyType
 from instrc import problems
 from instrc.jsonvalue import Json, as_object, pointer
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import Draft
+from instrc.schema.drafts import Draft
 from instrc.schema.index import Index
 from instrc.source import Span
 

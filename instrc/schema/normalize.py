@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, put
 from instrc.limits.schemas import READ_LEVELS, READ_SCHEMAS
-from instrc.schema.dialects import LATEST, NULLABLE, Draft, modern
+from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
 from instrc.schema.kinds import TYPES
 from instrc.schema.listed import fit_listed_values
 from instrc.schema.notes import Note, Schema

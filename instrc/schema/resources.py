@@ -7,7 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.jsonvalue import Json
-from instrc.schema.dialects import Draft
+from instrc.schema.drafts import Draft
 
 
 class Resource:

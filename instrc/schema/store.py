@@ -15,7 +15,7 @@ from dataclasses import replace
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject, Location, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Draft, modern
+from instrc.schema.drafts import LATEST, NULLABLE, RECURSIVE, Draft, modern
 from instrc.schema.located import Locate, Located
 from instrc.schema.resources import Anchors, DynamicScope, Resource, SchemaDocument, Target
 from instrc.schema.uris import join, metaschema, unescaped

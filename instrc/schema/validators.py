@@ -11,7 +11,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from instrc.jsonvalue import Json, as_array, as_object, freeze
-from instrc.schema.expressions import search, unreadable
+from instrc.schema.expressions import search, why_unreadable
 
 
 class _Resolved(Protocol):
@@ -100,7 +100,7 @@ def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> It
 
 
 def _undecided(pattern: str) -> str:
-    why = unreadable(pattern)
+    why = why_unreadable(pattern)
     return (
         f"the regular expression {pattern!r} cannot be read: {why}"
         if why

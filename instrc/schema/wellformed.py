@@ -115,7 +115,7 @@ def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
 
 def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
     """Yield a schema and the schemas in it that name a draft of their own, outer ones first."""
-    from instrc.schema.dialects import dialect_of_uri  # only where the gate has a doubt
+    from instrc.schema.drafts import dialect_of_uri  # only where the gate has a doubt
 
     for path, node in walk(schema):
         if not path or (node.__class__ is dict and "$schema" in node and dialect_of_uri(node["$schema"]) is not None):
@@ -156,7 +156,7 @@ def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[L
 
 def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator] | None:
     """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
-    from instrc.schema.dialects import dialect_of_uri  # as above
+    from instrc.schema.drafts import dialect_of_uri  # as above
 
     dialect = dialect_of_uri(schema.get("$schema")) if schema.__class__ is dict else None
     names = {4: "Draft4", 6: "Draft6", 7: "Draft7", 2019: "Draft201909"}

@@ -10,8 +10,8 @@ import pytest
 
 from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import DRAFT_4, dialect_of_uri, modern
-from instrc.schema.dialects import NULLABLE as TODAY_WITH_NULLABLE
+from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern
+from instrc.schema.drafts import NULLABLE as TODAY_WITH_NULLABLE
 from instrc.schema.upgrade import upgrade
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.limits.schemas import REGEX_PATTERN, REGEX_TEXT
 from instrc.schema.ecmascript import is_ecmascript, translate
-from instrc.schema.expressions import search, time_limit, unreadable
+from instrc.schema.expressions import search, time_limit, why_unreadable
 
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
@@ -81,7 +81,7 @@ SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
     ],
 )
 def test_a_pattern_is_found_as_ecma_262_says(pattern: str, found: list[str], missed: list[str]) -> None:
-    assert unreadable(pattern) is None
+    assert why_unreadable(pattern) is None
     assert [text for text in found if search(pattern, text) is not True] == []
     assert [text for text in missed if search(pattern, text) is not False] == []
 
@@ -117,7 +117,7 @@ def test_a_pattern_is_found_as_ecma_262_says(pattern: str, found: list[str], mis
     ],
 )
 def test_what_is_no_regular_expression_says_why_and_decides_nothing(pattern: str) -> None:
-    assert unreadable(pattern)
+    assert why_unreadable(pattern)
     assert search(pattern, "a") is None
 
 
@@ -183,7 +183,7 @@ def test_what_both_know_python_finds_as_well(pattern: str, text: str) -> None:
 @given(st.text("ab(|)[]{}*+?^$\\.,-:=!<>k1dwsDWSpPLu0cx\ud800é", max_size=12), st.text(max_size=6))
 def test_no_pattern_raises(pattern: str, text: str) -> None:
     assert search(pattern, text) in {True, False, None}
-    assert (unreadable(pattern) is None) or search(pattern, text) is None
+    assert (why_unreadable(pattern) is None) or search(pattern, text) is None
 
 
 @pytest.mark.parametrize(

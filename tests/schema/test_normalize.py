@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import READ_LEVELS
-from instrc.schema.dialects import DRAFT_4, OPENAPI_3_0
+from instrc.schema.drafts import DRAFT_4, OPENAPI_3_0
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import NoteKind
 from instrc.schema.repairs import READERS

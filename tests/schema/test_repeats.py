@@ -9,7 +9,7 @@ import pytest
 
 import instrc
 from instrc.limits.schemas import REGEX_WRITTEN_OUT
-from instrc.schema.expressions import search, unreadable
+from instrc.schema.expressions import search, why_unreadable
 from instrc.schema.repeats import written_out
 
 
@@ -49,7 +49,7 @@ def test_a_pattern_that_would_fill_the_memory_is_refused_soon(pattern: str) -> N
     begun = process_time()
     tracemalloc.start()
     try:
-        if unreadable(pattern) is None:  # braces with too many digits are signs like others
+        if why_unreadable(pattern) is None:  # braces with too many digits are signs like others
             assert "{1111" in pattern
         for target in ("vllm", "openai", "gemini"):
             assert "pattern" in {loss.keyword for loss in instrc.lower(schema, target=target, name="it").losses}

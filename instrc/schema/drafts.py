@@ -1,4 +1,4 @@
-"""Older dialects of JSON Schema, read as 2020-12.
+"""The drafts of JSON Schema and the dialects of OpenAPI, read as 2020-12.
 
 `modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
 old document still find their places.  Module `upgrade` does it for whole documents.
