@@ -49,7 +49,8 @@ def described(value: object) -> Described | None:
     except CompileError:
         raise
     except Exception as error:
-        message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {error}"
+        reason = str(error).partition("\n")[0]
+        message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {reason}"
         raise TypeError(message) from error
     inner = routine.func if isinstance(routine, partial) else routine
     text = schema.get("description") if routine is None else inspect.getdoc(inner)

@@ -59,7 +59,8 @@ def instance(value: Json, output: Json, violations: Sequence[Violation], model: 
                 return made
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
-        message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({error.message})"
+        reason = error.message.partition("\n")[0]
+        message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({reason})"
         raise TypeError(message) from error
     raise CompileError([_step_needed(steps, name)] if steps else refusals)
 

@@ -53,8 +53,8 @@ class Offers:
         """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
         offer = self.offers.get(name)
         if offer is None:
-            known = ", ".join(self.offers)
-            message = f"no tool is called `{name}`; there are {known}"
+            known = ", ".join(f"`{each}`" for each in self.offers)
+            message = f"no tool is called `{name}`; there {'is' if len(self.offers) == 1 else 'are'} {known}"
             raise RefusedError(message)
         lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
         if not lifted.ok:

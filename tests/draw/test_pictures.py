@@ -173,6 +173,16 @@ def test_the_heading_of_a_page_with_many_exports_is_short() -> None:
     assert f"<h1>{name}, {name}, {name} and 47 more</h1>" in html([one] * 50)
 
 
+def test_what_a_block_reads_has_a_ground_below_which_lines_run_and_a_step_is_its_own() -> None:
+    tree = ET.fromstring(svg(picture(blocks())))  # noqa: S314  -- our own
+    grounds: dict[bool, set[bool]] = {True: set(), False: set()}
+    for group in tree.iter("{http://www.w3.org/2000/svg}g"):
+        for before, item in pairwise(group):
+            if item.tag.endswith("}text") and "← " in "".join(item.itertext()):
+                grounds["step" in group.attrib["class"].split()].add(before.get("class") == "back")
+    assert grounds == {True: {False}, False: {True}}
+
+
 def test_branches_are_told_to_those_who_do_not_see_them() -> None:
     """A screen reader meets a step inside the name of its branch, in the picture and in the list below it."""
     drawn = picture(blocks())

@@ -77,6 +77,16 @@ def test_what_is_no_class_of_data_is_a_type_error(model: Any) -> None:
         lift(NULL, RECORD).as_model(model)
 
 
+def test_of_a_class_that_pydantic_does_not_know_the_reason_is_one_line() -> None:
+    class Plain:
+        pass
+
+    for use in (lambda: lower(Plain, "openai"), lambda: lift(NULL, RECORD).as_model(Plain)):
+        with pytest.raises(TypeError, match=r"Unable to generate pydantic-core schema for <class .*Plain'>") as caught:
+            use()
+        assert "\n" not in str(caught.value)
+
+
 class PlainDict(typing.TypedDict):
     day: str
     rooms: typing.NotRequired[list[int]]

@@ -79,6 +79,8 @@ def test_a_schema_is_served_under_the_name_of_its_function() -> None:
     assert asyncio.run(offers.call("double", {"n": 4})) == 8
     with pytest.raises(RefusedError, match="/n"):
         asyncio.run(offers.call("double", {"n": "four"}))
+    with pytest.raises(RefusedError, match=r"no tool is called `dubble`; there is `double`$"):
+        asyncio.run(offers.call("dubble", {"n": 4}))
 
 
 def test_two_tools_of_one_name_are_a_problem() -> None:
