@@ -26,6 +26,8 @@ LISTED_NAMES: Final = 10_000
 """Files of a folder that are compared with the name of a missing one; in a larger folder none is offered."""
 SHORTLIST: Final = 24
 """Names that are compared letter by letter."""
+COMPARED_NAMES: Final = 1_000_000
+"""Names that misspelt ones of one file are compared with, all together; a second.  For further ones no names are offered."""
 COMPARED_NAME: Final = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
 COMPARED_LABELS: Final = 20

@@ -35,7 +35,8 @@ TERMS_AT_ONCE: Final = 4000
 """Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
 
 MATCHED_AT_ONCE: Final = 20_000
-"""Names of properties that are held against patterns in one pass: groups that ask for more stay apart."""
+"""Names of properties that are held against patterns in one pass: groups that ask for more stay apart, and a required name
+may be described by one of the patterns."""
 COMPARED_GROUPS: Final = 50
 """Groups of property keywords that stay apart with which a further one is tried to be joined."""
 NOTED_SOURCES: Final = 200
@@ -151,6 +152,8 @@ INSTANCE_NODES: Final = 200
 """Schemas that are looked through for values and names of witnesses."""
 JUDGED_PATTERN: Final = 10_000
 """Characters of a pattern for which it is told why no engine reads it."""
+PATTERNS_OF_A_NAME: Final = 50
+"""Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
 MATCHED_NAME: Final = 200
 """Characters of a property name for which it is decided whether a pattern is found in it."""
 MATCHED_PATTERN: Final = 400

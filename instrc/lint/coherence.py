@@ -143,7 +143,10 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
         )
     except CompileError as error:
         composing.problems.extend(error.problems)
-    report.problems.extend(problem for problem in composing.problems if problem not in report.problems)
+    told: dict[tuple[str, Span | None], list[Problem]] = {}
+    for problem in report.problems:
+        told.setdefault((problem.name, problem.at), []).append(problem)
+    report.problems.extend(each for each in composing.problems if each not in told.get((each.name, each.at), ()))
     if vibe.has_solution and not composing.failed:
         report.problems.extend(_solution(vibe, flat))
 

@@ -14,7 +14,7 @@ from instrc.ir.reads import Read
 from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
-from instrc.problems.suggest import nearest
+from instrc.problems.suggest import NearestNames
 from instrc.schema.resources import DynamicScope
 
 PropertyPath: TypeAlias = tuple[str, ...]
@@ -49,6 +49,8 @@ class Dataflow:
         self.shapes = shapes
         self.own = own
         self.inputs: tuple[str, ...] = tuple(inputs)
+        self.offers = NearestNames()
+        self.positions: dict[PropertyPath, dict[str, int]] = {}
         self.shape_at: dict[PropertyPath, Shape] = {(): shapes.of([ScopedSchema(schema, scope)])}
         self.children: dict[PropertyPath, dict[str, list[ScopedSchema]]] = {}
         root = self.at(())
@@ -59,6 +61,8 @@ class Dataflow:
             below = [(name, key) for key in self.at((name,))] if name in self.chunks else [(name,)]
             for keys in below:
                 self.steps.setdefault(keys[-1], []).append(keys)
+        self.names: tuple[str, ...] = (*self.steps, *self.inputs, "prompt")
+        """What a path may begin with."""
 
     def at(self, keys: PropertyPath) -> dict[str, list[ScopedSchema]]:
         """Return the properties of a place, in order."""
@@ -78,7 +82,7 @@ class Dataflow:
                 read = SchemaRead(id(node), below, path)
                 if read not in worst or worst[read] is not None:
                     fault = self._judge(read, keys)
-                    worst[read] = None if fault is not None and _is_input(fault, paths) else fault
+                    worst[read] = None if fault is not None and not self.offers.over and _is_input(fault, paths) else fault
         yield from (fault for fault in worst.values() if fault is not None)
 
     def _readers(self) -> Iterator[tuple[PropertyPath, dict[str, Json]]]:
@@ -161,7 +165,14 @@ class Dataflow:
 
     def _order(self, keys: PropertyPath) -> list[int]:
         """Return where a place comes in the order of evaluation."""
-        return [list(self.at(keys[:depth])).index(name) for depth, name in enumerate(keys)]
+        return [self._positions(keys[:depth])[name] for depth, name in enumerate(keys)]
+
+    def _positions(self, keys: PropertyPath) -> dict[str, int]:
+        """Return the number of each property of a place."""
+        found = self.positions.get(keys)
+        if found is None:
+            found = self.positions[keys] = {name: position for position, name in enumerate(self.at(keys))}
+        return found
 
     def _nearest(self, words: list[str], holder: PropertyPath) -> tuple[str, ...]:
         """Return the paths, written alike, that may have been meant."""
@@ -173,12 +184,12 @@ class Dataflow:
             for keys in self.steps[key]:
                 if chunk is None or keys[0] == chunk:
                     reached, left = self._walk(keys, rest)
-                    names = nearest(left[0], tuple(self.at(reached))) if left else ()
+                    names = self.offers.nearest(left[0], tuple(self.at(reached))) if left else ()
                     done = rest[: len(rest) - len(left)]
                     found += [".".join([*words[: len(words) - len(rest)], *done, name, *left[1:]]) for name in names]
         else:
-            others = [name for name in self.steps if self.steps[name] != [holder]]
-            close = (key,) if key in self.steps else nearest(key, (*others, *self.inputs, "prompt"))
+            own = frozenset({holder[-1]} if self.steps.get(holder[-1]) == [holder] else ()).difference(self.inputs)
+            close = (key,) if key in self.steps else self.offers.nearest(key, self.names, without=own)
             for name in close:
                 places = self.steps.get(name, [(name,)])
                 if chunk is None:
@@ -187,7 +198,7 @@ class Dataflow:
                     best = next((place for place in places if place[0] == chunk), places[0])
                     found.append(".".join([*best, *rest]))
             if chunk is None and len(words) > 1 and not found:
-                found = [".".join([name, *words[1:]]) for name in nearest(key, tuple(self.chunks))]
+                found = [".".join([name, *words[1:]]) for name in self.offers.nearest(key, tuple(self.chunks))]
         return tuple(dict.fromkeys(found))
 
 

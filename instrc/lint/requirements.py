@@ -9,7 +9,7 @@ from typing import NamedTuple
 from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import REQUIRED_VARIANTS
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
-from instrc.problems.suggest import nearest
+from instrc.problems.suggest import NearestNames
 from instrc.schema.resources import DynamicScope
 from instrc.schema.walk import walk
 
@@ -31,18 +31,19 @@ def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: b
     In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
     """
     nodes = [(path, node) for path, node in walk(schema) if node.__class__ is dict]
-    faults = _faults(schema, scope, shapes, {id(node): path for path, node in nodes}, mixin=mixin)
+    offers = NearestNames()
+    faults = _faults(schema, scope, shapes, {id(node): path for path, node in nodes}, offers, mixin=mixin)
     for path, node in nodes:
         for index, name in enumerate(_names(node)):
             candidates = faults.get((id(node), index))
             if candidates:
-                found = nearest(name, candidates)
+                found = offers.nearest(name, candidates)
                 if found or not mixin:
                     yield Missing(path, index, name, found)
 
 
 def _faults(
-    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Location], *, mixin: bool
+    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Location], offers: NearestNames, *, mixin: bool
 ) -> dict[tuple[int, int], tuple[str, ...]]:
     """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing."""
     faults: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -59,7 +60,7 @@ def _faults(
             seen.add(key)
             shape = shapes.of(parts)
             used.update(id(node) for node, _ in shape.objects())
-            _judge(shape, shapes, own, faults, lenient=lenient)
+            _judge(shape, shapes, own, faults, offers if lenient else None)
             queue.extend((below, False) for below in shapes.below(shape))
         if not queue:  # definitions that nothing refers to are schemas by themselves
             part = next((part for part in unused if id(part.node) not in used), None)
@@ -69,20 +70,25 @@ def _faults(
 
 
 def _judge(
-    shape: Shape, shapes: Shapes, own: dict[int, Location], faults: dict[tuple[int, int], tuple[str, ...]], *, lenient: bool
+    shape: Shape,
+    shapes: Shapes,
+    own: dict[int, Location],
+    faults: dict[tuple[int, int], tuple[str, ...]],
+    only_near: NearestNames | None,
 ) -> None:
     described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
+    names = tuple(described)
     certain = bool(described) and shape.complete and not shape.is_open()
     for node, _ in shape.objects():
         if id(node) not in own:
             continue
         for index, name in enumerate(_names(node)):
-            missing = certain and name not in described and not shape.describes(name)
+            missing = certain and name not in described and not shapes.describe(shape, name)
             before = faults.get((id(node), index))
             if not missing or before == ():
                 faults[id(node), index] = ()
-            elif not lenient or nearest(name, tuple(described)):
-                faults[id(node), index] = before or tuple(described)
+            elif only_near is None or only_near.nearest(name, names):
+                faults[id(node), index] = before or names
 
 
 def _is_definition(path: Location) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from instrc.codecs.patterns import matches
 from instrc.jsonvalue import Json, listing
+from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
@@ -44,14 +45,6 @@ class Shape:
             if node.__class__ is dict:
                 yield node, scope
 
-    def describes(self, name: str) -> bool:
-        """Tell whether some pattern speaks about a property name."""
-        for node, _ in self.objects():
-            patterns = node.get("patternProperties")
-            if patterns.__class__ is dict and any(matches(pattern, name) for pattern in patterns):
-                return True
-        return False
-
     def is_open(self) -> bool:
         """Tell whether further properties are invited in so many words."""
         keywords = ("additionalProperties", "unevaluatedProperties")
@@ -63,6 +56,7 @@ class Shapes:
 
     def __init__(self, library: SchemaStore) -> None:
         self.library = library
+        self._pairs = MATCHED_AT_ONCE
 
     def of(self, parts: list[ScopedSchema]) -> Shape:
         """Return the shape that some schemas for one instance make with all that they apply to it."""
@@ -85,6 +79,16 @@ class Shapes:
                 complete = False
             stack.extend(reversed(below))
         return Shape(tuple(found.values()), complete=complete)
+
+    def describe(self, shape: Shape, name: str) -> bool:
+        """Tell whether some pattern of a shape speaks about a property name, or may: so many of them were asked already."""
+        for node, _ in shape.objects():
+            patterns = node.get("patternProperties")
+            if patterns.__class__ is dict:
+                self._pairs -= len(patterns)
+                if self._pairs < 0 or any(matches(pattern, name) for pattern in patterns):
+                    return True
+        return False
 
     def named(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
         """Return the schemas of each property, in order of first appearance."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
-from instrc.limits.programs import COMPARED_NAME, SHORTLIST
+from instrc.limits.programs import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
 
 _CLOSE_ENOUGH = 0.6
 """The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
@@ -33,6 +33,25 @@ def comparable(name: str) -> str:
 def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none of those in `without`."""
     return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit, without)
+
+
+class NearestNames:
+    """The nearest names for all misspelt ones of one file, as long as that does not take too long."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, compared: int = COMPARED_NAMES) -> None:
+        self._left = compared
+
+    @property
+    def over(self) -> bool:
+        """Whether no further names are looked up."""
+        return self._left < 0
+
+    def nearest(self, word: str, candidates: tuple[str, ...], *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        """Return candidates for a misspelt word, the most likely first; none once too many were compared."""
+        self._left -= len(candidates)
+        return () if self.over else nearest(word, candidates, without=without)
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json, listing, mapping
+from instrc.limits.schemas import PATTERNS_OF_A_NAME
 from instrc.schema.name_patterns import matches
 
 
@@ -17,6 +18,8 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
     """Return the schemas that a property of a name must satisfy for sure: all of them hold together."""
     properties, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
     found = [properties[name]] if name in properties else []
+    if len(patterns) > PATTERNS_OF_A_NAME:
+        return found
     matched = [(matches(regex, name), below) for regex, below in patterns.items()]
     found += [below for match, below in matched if match]
     if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +12,18 @@ import pytest
 
 import instrc
 from instrc.comparing.schemas import compare
+from instrc.ir.process import Process
+from instrc.jsontext import dumps
+from instrc.jsonvalue import JsonObject
+from instrc.lint.process_dataflow import faults
+from instrc.lint.review import review
 from instrc.lint.slips import slips
 from instrc.lowering.names import unique as unique_name
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.parse import parse
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
 
 UNION = {
     "type": "object",
@@ -33,6 +42,7 @@ UNION = {
     },
 }
 UNIQUE = instrc.lower({"type": "array", "uniqueItems": True, "items": {"type": "object"}}, "mcp").map
+TURNS = itertools.count()
 TREE = instrc.lower(UNION, "openai").map
 
 
@@ -178,6 +188,32 @@ def labels(size: int) -> object:
     return list(slips(parse(Source("x.aug", calls + slip), Report())))
 
 
+def reviewed(schema: JsonObject) -> Report:
+    """Review a vibe as `instrc check` does."""
+    report = Report()
+    review(Vibe("aug:x", "x", Source("x.vibe.json", dumps(schema)), schema, ""), Registry(), report)
+    return report
+
+
+def required_beside_patterns(size: int) -> object:
+    """Look in many patterns for many required names that nothing describes."""
+    patterns = {f"^z{i}": True for i in range(size)}
+    return reviewed({"required": [f"r{i}" for i in range(size)], "properties": {"a": True}, "patternProperties": patterns})
+
+
+def dangling_paths(size: int) -> object:
+    """Offer names for paths of very many steps that lead nowhere."""
+    turn = next(TURNS)  # what was looked up before is remembered
+    steps = {f"step{turn}_{i}_a": {"type": "object", "references": [f"stop{turn}_{i}_a"]} for i in range(size)}
+    return reviewed({"type": "object", "properties": steps})
+
+
+def conditions_alone(size: int) -> object:
+    """Ask of each `if` without `then` whether a schema, the last one, asks what it evaluates."""
+    alone = {f"p{i}": {"if": {"minProperties": i}} for i in range(size)}
+    return reviewed({"properties": {**alone, "last": {"unevaluatedProperties": False}}})
+
+
 def recursive_in_each_property(size: int) -> object:
     """Look for a witness in definitions that refer to one another, in very many properties."""
     narrow, wide = (
@@ -219,6 +255,9 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
     (labels, 200, 2.5),
+    (required_beside_patterns, 150, 2.5),
+    (dangling_paths, 100, 2.5),
+    (conditions_alone, 200, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
@@ -245,6 +284,22 @@ def counted(work: Callable[[int], object], size: int) -> int:
 def test_twice_as_much_costs_no_more_than_it_may(work: Callable[[int], object], size: int, most: float) -> None:
     work(size)  # what is loaded and kept by the first call is not counted
     assert counted(work, 2 * size) / counted(work, size) <= most
+
+
+def test_blocks_keep_no_copies_of_the_names_that_they_can_read() -> None:
+    def peak(count: int) -> int:
+        text = "".join(f"const b{i} = when prompt is 'x{i}' {{ B(prompt) }};\n" for i in range(count))
+        read = ", ".join(f"b{i}: b{i}" for i in range(count))
+        [document] = instrc.compile(f"{text}C({read})", sketch=True, emit="process")
+        process = Process.find(document)
+        assert process is not None
+        tracemalloc.start()
+        assert not list(faults(process, ()))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(400) / peak(200) < 2.5
 
 
 def test_more_items_than_anybody_needs_are_refused_with_a_word() -> None:
