@@ -22,6 +22,8 @@ class Located(Index):
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)
         self.locate = locate
+        self.holders: dict[int, dict[int, tuple[int, str | int] | None]] = {}
+        """By the `id` of a document, which is kept: what holds each of its parts."""
 
     def place(self, uri: str, at: str) -> Span | None:
         """Return the place of a pointer in a text, if the caller knows it."""
@@ -41,20 +43,34 @@ class Located(Index):
     def where(self, node: Json) -> tuple[str, str] | None:
         """Return the document and the pointer of a schema, by looking for it; for problems only."""
         for document in self.documents:
-            stack: list[tuple[Json, tuple[str | int, ...]]] = [(document.root, ())]
-            seen: set[int] = set()
-            while stack:
-                value, path = stack.pop()
-                if value is node:
-                    return document.uri, pointer(path)
-                if id(value) in seen:
-                    continue
-                seen.add(id(value))
-                if value.__class__ is dict:
-                    stack.extend((child, (*path, key)) for key, child in value.items() if child.__class__ in {dict, list})
-                elif value.__class__ is list:
-                    stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+            above = self._above(document.root)
+            if id(node) in above:
+                path: list[str | int] = []
+                at = above[id(node)]
+                while at is not None:
+                    path.append(at[1])
+                    at = above[at[0]]
+                return document.uri, pointer(path[::-1])
         return None
+
+    def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
+        """Return what holds each object and list of a document, and under which name; made once for all problems."""
+        known = self.holders.get(id(root))
+        if known is not None:
+            return known
+        above: dict[int, tuple[int, str | int] | None] = {}
+        stack: list[tuple[Json, tuple[int, str | int] | None]] = [(root, None)]
+        while stack:
+            value, holder = stack.pop()
+            if id(value) in above:
+                continue
+            above[id(value)] = holder
+            if value.__class__ is dict:
+                stack.extend((child, (id(value), key)) for key, child in value.items() if child.__class__ in {dict, list})
+            elif value.__class__ is list:
+                stack.extend((child, (id(value), key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+        self.holders[id(root)] = above
+        return above
 
     def unresolved(
         self,

@@ -208,6 +208,11 @@ def dangling_paths(size: int) -> object:
     return reviewed({"type": "object", "properties": steps})
 
 
+def references_to_nothing(size: int) -> object:
+    """Find the places of very many references that lead nowhere."""
+    return reviewed({"properties": {f"p{i}": {"$ref": f"#/$defs/x{i}"} for i in range(size)}})
+
+
 def conditions_alone(size: int) -> object:
     """Ask of each `if` without `then` whether a schema, the last one, asks what it evaluates."""
     alone = {f"p{i}": {"if": {"minProperties": i}} for i in range(size)}
@@ -258,6 +263,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (required_beside_patterns, 150, 2.5),
     (dangling_paths, 100, 2.5),
     (conditions_alone, 200, 2.5),
+    (references_to_nothing, 100, 2.5),
     (different_in_each_property, 200, 2.5),
 ]
 """What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
