@@ -12,6 +12,7 @@ import pytest
 from drawn_processes import blocks, hostile, straight
 from syrupy.assertion import SnapshotAssertion
 
+import instrc
 from instrc.draw.dot import dot
 from instrc.draw.html import html
 from instrc.draw.layout import layout
@@ -171,6 +172,15 @@ def test_the_heading_of_a_page_with_many_exports_is_short() -> None:
     name = one.title or one.name
     assert f"<h1>{name}, {name}, {name}</h1>" in html([one] * 3)
     assert f"<h1>{name}, {name}, {name} and 47 more</h1>" in html([one] * 50)
+
+
+def test_a_condition_stands_as_the_language_writes_it() -> None:
+    members = 'properties: { ok: { type: "boolean" }, mood: { type: "string" } }, required: ["ok", "mood"]'
+    when = 'when a.ok { a | @{ title: "Yes" } } else when a.ok is false or a.mood is "well" { a | @{ title: "No" } }'
+    program = f'const a = @{{ title: "Draft", {members} }}; {when}'
+    [process] = instrc.compile(program, emit="process")
+    titles = [branch for branch, _steps in _branches(picture(process).boxes)]
+    assert titles == ["if step1_draft.ok", 'else if step1_draft.ok is false or step1_draft.mood is "well"']
 
 
 def test_what_a_block_reads_has_a_ground_below_which_lines_run_and_a_step_is_its_own() -> None:
