@@ -234,8 +234,12 @@ def test_a_schema_that_is_none_never_raises(schema: Any, value: Any) -> None:
     assert isinstance(is_valid(value, schema), bool)
 
 
-def test_lone_surrogates_and_long_numbers_are_values() -> None:
-    assert validate("\ud800", {"type": "string", "maxLength": 1, "pattern": "^.$"}) == ()
+@pytest.mark.parametrize("value", ["\ud800", ["a", "\udfff"], {"\ud800": 1}])
+def test_half_of_a_surrogate_pair_is_no_json(value: Any) -> None:
+    assert keywords(value, {}) == ["json"]
+
+
+def test_long_numbers_are_values() -> None:
     assert validate(10**5000, {"type": "integer"}) == ()
     assert len(validate(10**5000, {"type": "string"})) == 1
 
