@@ -159,7 +159,8 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
         self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
     ) -> Progress:
         """Note that a keyword is lost."""
-        return self.with_entry(Lost(node, keyword, kind, reason, parts))
+        log = self.log, Lost(node, keyword, kind, reason, parts)
+        return Progress(log, self.definitions, self.enum_values, self.unrolled, self.copied)
 
     def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
         """Note of several keywords that they are lost."""

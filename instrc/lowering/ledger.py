@@ -19,10 +19,10 @@ _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", 
 
 def losses(root: Json, log: Log) -> list[Loss]:
     """Return what was lost, in the order in which it was noted, each loss once."""
-    entries = _in_order(log)
-    if not entries:
+    if log is None:
         return []
-    ledger = _Ledger(root, _derived(entries))
+    entries = _in_order(log)
+    ledger = _Ledger(root, [entry for entry in entries if entry.__class__ is Derived])
     for entry in entries:
         match entry:
             case Lost():
@@ -41,7 +41,7 @@ def losses(root: Json, log: Log) -> list[Loss]:
 
 def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
     """Return the pointer of the schema that a keyword of a node comes from."""
-    return _Places(root, _derived(_in_order(log))).of(node, keyword)
+    return _Places(root, [entry for entry in _in_order(log) if entry.__class__ is Derived]).of(node, keyword)
 
 
 def _in_order(log: Log) -> list[LedgerEntry]:
@@ -51,10 +51,6 @@ def _in_order(log: Log) -> list[LedgerEntry]:
         entries.append(entry)
     entries.reverse()
     return entries
-
-
-def _derived(entries: Iterable[LedgerEntry]) -> list[Derived]:
-    return [entry for entry in entries if entry.__class__ is Derived]
 
 
 class _Places:
@@ -74,6 +70,9 @@ class _Places:
             return known
         if self._written is None:
             self._written = places(self._root)
+        if (path := self._written.get(id(node))) is not None:
+            self._pointers[id(node)] = found = pointer_of(path)
+            return found
         pending = [node]
         for _ in range(LOSS_SOURCES):
             if not pending:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, Payload
@@ -39,7 +39,8 @@ def report_losses(result: Lowering, dialect: Dialect, *, strict: bool, report: R
         if loss.grave
     ]
     if lossy:
-        result = replace(result, problems=(*result.problems, *lossy))
+        told = (*result.problems, *lossy)
+        result = Lowering(result.payload, result.map, result.losses, told, result.schema, result.dialect)
     if report is not None:
         for problem in result.problems:
             report.add(problem)

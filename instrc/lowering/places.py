@@ -6,8 +6,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, Location, pointer
-from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import subschemas
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
 
 PathChain: TypeAlias = "tuple[PathChain, Location] | None"
 """A path as a chain from its last steps to its first, because few paths are ever written out."""
@@ -15,11 +14,13 @@ PathChain: TypeAlias = "tuple[PathChain, Location] | None"
 
 def pointer_of(path: PathChain) -> str:
     """Return the JSON Pointer of a chain of steps."""
+    if path is not None and path[0] is None:
+        return pointer(path[1])
     steps: list[Location] = []
     while path is not None:
         path, here = path
         steps.append(here)
-    return pointer(steps[0] if len(steps) == 1 else chain.from_iterable(reversed(steps)))
+    return pointer(chain.from_iterable(reversed(steps)))
 
 
 def places(root: Json) -> dict[int, PathChain]:
@@ -31,6 +32,13 @@ def places(root: Json) -> dict[int, PathChain]:
         if node.__class__ is not dict or id(node) in found:
             continue
         found[id(node)] = here
-        if not HOLDERS.isdisjoint(node):
-            stack += [(child, (here, path)) for path, child in subschemas(node)]
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            if value.__class__ is dict and keyword in NAMED:
+                stack += [(child, (here, (keyword, name))) for name, child in value.items()]
+            elif value.__class__ is list and keyword in MANY:
+                stack += [(child, (here, (keyword, index))) for index, child in enumerate(value)]
+            else:
+                stack.append((value, (here, (keyword,))))
     return found

@@ -220,7 +220,7 @@ def described(
     tail: JsonObject = {}
     description, title = node.get("description"), node.get("title")
     description = description if isinstance(description, str) else None
-    for keyword in node:
+    for keyword in () if _QUIET.issuperset(node) else node:
         if keyword in _QUIET:
             continue
         if keyword == "default" and codec is None and "default" in dialect.keywords:
