@@ -13,7 +13,9 @@ from instrc.lint.reading import ReadNode, SpanOf, read_nodes
 from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
+from instrc.schema.expressions import too_large
 from instrc.schema.laws.bounds import empty_ranges
+from instrc.schema.patterns import patterns_in
 from instrc.source import Span
 
 
@@ -49,6 +51,11 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
         if written.__class__ is str and written not in FORMATS and written not in allowed and not written.startswith("x-"):
             yield _unknown_format(written, span_of(pointer((*path, "format"))))
         yield from _ranges(path, node, span_of)
+        for below, pattern in patterns_in(node):
+            if (why := too_large(pattern)) is not None:
+                from instrc.problems.listed import PatternTooLarge  # only where there is one
+
+                yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:

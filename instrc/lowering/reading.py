@@ -62,15 +62,19 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
 
 
 def _without_unreadable(schema: Json) -> list[Note]:
-    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`."""
+    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
+
+    Those that are too large stay: they are lost for the target, and `lift` says that it cannot check them.
+    """
     notes: list[Note] = []
     for path, node in walk(schema):
         if not isinstance(node, dict):
             continue
         for keyword in PATTERNS.intersection(node):
             for pattern in unreadable_in(keyword, node[keyword]):
-                reason = too_large(pattern) or "it is no regular expression that can be read"
-                notes.append(Note((*path, keyword), pattern, "left-out", reason))
+                if too_large(pattern) is not None:
+                    continue
+                notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
                 if keyword == "pattern":
                     del node[keyword]
                 else:

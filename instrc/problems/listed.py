@@ -76,6 +76,36 @@ class FormatExcludesValue(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PatternTooLarge(Problem):
+    """A pattern is too large to be read, so no answer is judged by it.
+
+    A regular expression is compiled before it is matched, and its counts are written out then: inside one another they multiply.
+    `lift` tells of each answer that it could not be checked.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "code": { "type": "string", "pattern": "^(a{900}){900}$" } } }
+    ```
+
+    Use smaller counts, or `minLength` and `maxLength` beside a pattern of single characters.
+    """
+
+    name: ClassVar[str] = "pattern-too-large"
+    severity: ClassVar[Severity] = "warning"
+
+    why: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"no answer is judged by this pattern: {self.why}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "use smaller counts, or `minLength` and `maxLength`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UncheckedValues(Problem):
     """A schema has more defaults and examples than are checked.
 

@@ -54,6 +54,8 @@ def why_unreadable(pattern: str) -> str | None:
 
 def too_large(pattern: str) -> str | None:
     """Return how a pattern is too large to be read; `None` if that is not why it cannot be read, or it can."""
+    if len(pattern) <= REGEX_PATTERN and written_out(pattern) <= REGEX_WRITTEN_OUT:
+        return None  # most are small, and need no engine to tell
     why = why_unreadable(pattern)
     return why if why is not None and why.startswith(_TOO_LARGE) else None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.limits.payloads import SPLIT_PATTERN
 from instrc.lowering.lower import lower
-from instrc.lowering.rewrites.repetitions import REPEATED, split
+from instrc.lowering.rewrites.repetitions import counts, split
 from instrc.lowering.rules import breaches
 from instrc.lowering.verify import verify
 
@@ -46,7 +46,7 @@ PATTERNS = st.one_of(PIECES, st.tuples(PIECES, RANGES).map(lambda pair: f"({pair
 @given(pattern=PATTERNS, texts=st.lists(st.text("ab()", max_size=24), max_size=30), most=st.integers(1, 5))
 def test_several_repetitions_match_what_one_does(pattern: str, texts: list[str], most: int) -> None:
     several = split(pattern, most)
-    assert len(several) > SPLIT_PATTERN or all(int(number) <= most for number in REPEATED.findall(several))
+    assert len(several) > SPLIT_PATTERN or all(count <= most for count in counts(several))
     for text in [*texts, "a" * len(texts), "b" * len(texts), "ab" * (len(texts) // 2)]:
         assert bool(re.fullmatch(several, text)) == bool(re.fullmatch(pattern, text)), (pattern, several, text)
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from instrc.ir.dialect import Dialect
-from instrc.lowering.rewrites.repetitions import repeats_over, split
+from instrc.lowering.rewrites.repetitions import pieces, repeats_over, split
+from instrc.schema.expressions import too_large
 
-_LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)|(?<!\\)\[\^?\]")
-_LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
+_FOREIGN_ESCAPES = frozenset("bBAZzGKkpPXRQE0123456789uxcC")
+"""Letters of escapes that not every engine reads: ends of words, back-references, classes of Unicode, characters by number."""
+_SETS_IN_CLASSES = ("&&", "--", "~~")
+_QUANTIFIERS = frozenset("*+?{")
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
@@ -25,34 +30,92 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
-    if most_repeated is not None and repeats_over(pattern, most_repeated):
+    if too_large(pattern) is not None or (most_repeated is not None and repeats_over(pattern, most_repeated)):
         return False
+    if kind != "any":
+        read = pieces(pattern)
+        if not (_is_plain(read) and _anchors_stand_outside(read) and (kind == "plain" or _anchored(read))):
+            return False
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
         return False
-    if kind == "any":
-        return True
-    if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern) or _INNER_ANCHOR.search(_ATOMS.sub("a", pattern)):
+    return True
+
+
+def _is_plain(read: Sequence[str]) -> bool:
+    """Say whether a pattern keeps to what every engine reads: no look-around, flags, possessive repetition, sets in classes."""
+    for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
+        match piece[0]:
+            case "\\":
+                plain = piece[1:] not in _FOREIGN_ESCAPES
+            case "[" if len(piece) > 1:
+                plain = _is_plain_class(piece)
+            case "(":
+                plain = piece in {"(", "(?:"} and after != "?"
+            case "{":
+                plain = len(piece) > 1  # else it is a sign that repeats nothing
+            case "+":
+                plain = before[:1] not in _QUANTIFIERS
+            case _:
+                plain = True
+        if not plain:
+            return False
+    return True
+
+
+def _is_plain_class(piece: str) -> bool:
+    """Say whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
+    listed = piece[1:-1].removeprefix("^")
+    if not listed or listed.startswith("]") or any(escape[1] in _FOREIGN_ESCAPES for escape in re.findall(_ESCAPE, listed)):
         return False
-    return kind == "plain" or _anchored(pattern)
+    bare = re.sub(_ESCAPE, "a", listed)
+    return "[" not in bare and not any(sign in bare for sign in _SETS_IN_CLASSES)
 
 
-_ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-"""Escapes and character classes, in which signs stand for themselves."""
-_INNER_ANCHOR = re.compile(r"(?<=.)(?<![|(])(?<!\(\?:)\^|\$(?![|)])(?=.)", re.DOTALL)
-"""A beginning behind something, or an end before something: some engines know anchors around an alternative only."""
+def _anchors_stand_outside(read: Sequence[str]) -> bool:
+    """Say whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
+    if {"^", "$"}.isdisjoint(read):
+        return True
+    return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
 
 
-def _anchored(pattern: str) -> bool:
+_MIRRORED = {"(": ")", "(?:": ")", ")": "("}
+
+
+def _only_first(read: Sequence[str], anchor: str) -> bool:
+    """Say whether an anchor stands only where an alternative begins with nothing before it, and in no group that is repeated."""
+    groups: list[tuple[bool, bool]] = []
+    """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
+    first, begins, met = True, True, False
+    for piece, after in zip(read, [*read[1:], ""], strict=False):
+        if piece == anchor:
+            if not first:
+                return False
+            met = True
+        elif piece.startswith("("):
+            groups.append((begins, met))
+            begins, met = first, False
+        elif piece == "|":
+            first = begins
+        else:
+            if piece == ")" and groups:
+                if met and anchor == "^" and after[:1] in _QUANTIFIERS:
+                    return False  # of `$`, read from the end, the repetition comes before
+                begins, before = groups.pop()
+                met = met or before
+            first = False
+    return True
+
+
+def _anchored(read: Sequence[str]) -> bool:
     """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
-    bones = _ATOMS.sub("a", pattern)
-    if not bones.startswith("^") or not bones.endswith("$") or {"^", "$"} & set(bones[1:-1]):
+    if len(read) < 2 or read[0] != "^" or read[-1] != "$" or {"^", "$"} & set(read[1:-1]):
         return False
     depth = 0
-    for sign in bones:
-        depth += (sign == "(") - (sign == ")")
-        if sign == "|" and depth == 0:
+    for piece in read:
+        depth += piece.startswith("(") - (piece == ")")
+        if piece == "|" and depth == 0:
             return False
     return True
 

@@ -12,15 +12,13 @@ import re
 from instrc.limits.payloads import SPLIT_PATTERN
 from instrc.schema.repeats import ATOM, REPEATS
 
-REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
-"""The numbers of a pattern's repetitions."""
 _DIGITS = 18
 """Of a number that is read: Python refuses to read some thousands."""
 
 
 def split(pattern: str, most: int) -> str:
     """Return a pattern that repeats nothing more than `most` times at once; as it is, if that would become too long."""
-    greatest = max(map(_count, REPEATED.findall(pattern)), default=0)
+    greatest = max(counts(pattern), default=0)
     if not most < greatest < most * SPLIT_PATTERN:
         return pattern
     out: list[str] = []
@@ -50,11 +48,28 @@ def split(pattern: str, most: int) -> str:
 
 def repeats_over(pattern: str, most: int) -> bool:
     """Say whether a pattern repeats a part more than `most` times at once."""
-    return any(_count(number) > most for number in REPEATED.findall(pattern))
+    return any(count > most for count in counts(pattern))
 
 
-def _count(number: str) -> int:
-    return int(number[:_DIGITS])  # more digits are beyond any limit as well
+def pieces(pattern: str) -> list[str]:
+    """Return the signs, escapes, character classes, beginnings of groups and counts in braces that a pattern consists of."""
+    found: list[str] = []
+    place = 0
+    while place < len(pattern):
+        piece = REPEATS.match(pattern, place) if found else None
+        piece = piece or ATOM.match(pattern, place)
+        assert piece is not None  # an atom is any sign
+        found.append(piece[0])
+        place = piece.end()
+    return found
+
+
+def counts(pattern: str) -> list[int]:
+    """Return the numbers in a pattern's counts; more digits are beyond any limit as well."""
+    if "{" not in pattern:
+        return []
+    counts = [piece for piece in pieces(pattern) if piece.startswith("{")]
+    return [int(number[:_DIGITS]) for piece in counts for number in re.findall(r"\d+", piece)]
 
 
 def _ranges(repeats: re.Match[str], most: int) -> list[str]:

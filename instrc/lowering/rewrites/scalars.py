@@ -16,6 +16,7 @@ from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import Progress, RewriteContext, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
+from instrc.schema.expressions import too_large
 from instrc.schema.laws.bounds import bound
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
@@ -75,6 +76,8 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
             body[keyword] = length
         else:
             lost.append(keyword)
+    if isinstance(pattern, str) and too_large(pattern) is not None:
+        progress = progress.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
     return Variant("string", body, notes=said_of_each(node, lost), node=node), progress.lose_each(node, lost)
 
 

@@ -1,0 +1,52 @@
+"""Which regular expressions are sent, by their parts: an escaped sign is a sign, whatever stands behind it."""
+
+from __future__ import annotations
+
+import pytest
+
+from instrc.dialects.catalogue import dialect
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.rewrites.patterns import pattern_for
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\\b", r"\*+", r"^a\}+$", r"[+*]+", r"[{}]", "[,9}]", "^(a|b)$", "^a|b$", "(^a|b)c", "a|(^b)"]
+)
+def test_what_every_engine_reads_is_sent(pattern: str) -> None:
+    assert pattern_for(pattern, dialect("mistral")) == pattern
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\bb",
+        "a++",
+        "a{2}+",
+        "(?=a)",
+        "(?<n>a)",
+        "(?i)a",
+        "a{,3}",
+        r"[\b]",
+        "[a--b]",
+        "a^",
+        "$a",
+        "x(^a|b)",
+        "(a|b$)x",
+        "(^a)*",
+        "(a$){2}",
+    ],
+)
+def test_what_some_engine_reads_otherwise_is_not_sent(pattern: str) -> None:
+    assert pattern_for(pattern, dialect("mistral")) is None
+
+
+def test_a_pattern_that_is_too_large_is_lost_and_no_answer_passes_unchecked() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a{900}){900}$"}}, "required": ["a"]}
+    lowering = lower(schema, "openai")
+    assert [loss.reason for loss in lowering.losses if loss.keyword == "pattern"] == [
+        "is too large to be read, so no answer can be checked by it"
+    ]
+    assert "pattern" not in lowering.schema["properties"]["a"]
+    [violation] = lift({"a": "zzz"}, lowering.map).calls[0].violations
+    assert "too large" in violation.message
