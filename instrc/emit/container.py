@@ -35,6 +35,8 @@ class Container(msgspec.Struct):
 
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
+        if items == (None,) and key not in self.properties:
+            return key
         wanted = key
         while not self.properties.keys().isdisjoint([suffixed(key, item) for item in items]):
             self.counts[wanted] = self.counts.get(wanted, 1) + 1

@@ -47,8 +47,11 @@ class Paths:
 
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):
-            return Read(tuple([Segment(name, quoted=not is_plain(name)) for name in names]))
+            return Read(tuple([self._segment(name) for name in names]) if len(names) > 1 else (self._segment(names[0]),))
         return Read.parse(".".join(names))
+
+    def _segment(self, name: str) -> Segment:
+        return Segment(name, quoted=not is_plain(name))
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
@@ -113,8 +116,9 @@ class Paths:
 
     def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Value:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
+        optional = self.plan.flat.optional
         values: list[Value] = [
-            self.read(each.value, item, optional=(step, each.label) in self.plan.flat.optional)
+            self.read(each.value, item, optional=bool(optional) and (step, each.label) in optional)
             if isinstance(each.value, Path)
             else each.value
             for each in given

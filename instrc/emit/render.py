@@ -159,7 +159,8 @@ class Renderer:
         steps: list[ProcessStep] = []
         for unit in chunk.units:
             for each in item:
-                key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
+                wanted = self.plan.keys[unit]  # type: ignore[index]  # a number, as asked above
+                key = made.free(wanted if each is None else suffixed(wanted, each))
                 made.properties[key] = None
                 steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]  # as above
         return ProcessChunk(name, executor, tuple(steps), None, definition)

@@ -96,10 +96,10 @@ Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try
 def regions_of(content: Content) -> tuple[Region, ...]:
     """Return the regions of a block, in order; anything else has none."""
     match content:
-        case Fusion():
-            return ()
         case Do() | Each():
             return (content.body,)
+        case Fusion():
+            return ()
         case When(branches):
             return tuple(branch.body for branch in branches)
         case Repeat():

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from instrc.ir.blocks import Content, Each, Repeat, regions_of
+from instrc.ir.blocks import Content, Do, Each, Repeat, regions_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.limits.programs import FOLLOWED_PLACES
@@ -38,6 +38,8 @@ def bodies_of(graph: Graph) -> Bodies:
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
     for step in graph.blocks():
         content = step.content
+        if type(content) is Do:  # as most are: it has no list, and no rounds
+            continue
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             lists[content.body.number] = content.source
         if isinstance(content, Repeat):

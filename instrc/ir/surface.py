@@ -6,7 +6,7 @@ Nothing is looked up yet: a name may mean anything or nothing.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import msgspec
 
@@ -14,6 +14,7 @@ from instrc.jsonvalue import Json
 from instrc.source import Source, Span
 
 
+@final
 class Name(msgspec.Struct, frozen=True, gc=False):
     """A bare name: a local name, an input or an instruction."""
 
@@ -72,6 +73,7 @@ class Argument(msgspec.Struct, frozen=True, gc=False):
     value: Expression
 
 
+@final
 class Call(msgspec.Struct, frozen=True, gc=False):
     """`Name(…)` or `aug:…(…)`."""
 
@@ -235,6 +237,8 @@ class Anonymous(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
+Valued: TypeAlias = Binding | Anonymous
+"""A statement with a value."""
 Statement: TypeAlias = Binding | Input | Anonymous
 
 

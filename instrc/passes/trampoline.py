@@ -32,18 +32,21 @@ def run(task: Work[T_co]) -> T_co:
     """Carry a task out on a stack of our own and return its value."""
     if isinstance(task, Finished):
         return task.value
-    stack: list[Task[object]] = [task]
+    waiting: list[Task[object]] = []
+    """Those that have asked for the value of the one behind them, or of the one that is at work."""
+    work: Task[object] = task
     value: object = None
-    while stack:
+    while True:
         try:
-            called = stack[-1].send(value)
+            called = work.send(value)
         except StopIteration as done:
-            stack.pop()
             value = done.value
+            if not waiting:
+                return cast("T_co", value)
+            work = waiting.pop()
             continue
         if type(called) is Finished:
             value = called.value
         else:
-            stack.append(called)
-            value = None
-    return cast("T_co", value)
+            waiting.append(work)
+            work, value = called, None

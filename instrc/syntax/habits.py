@@ -34,6 +34,7 @@ from instrc.ir.surface import (
     Truth,
     Try,
     Uri,
+    Valued,
     When,
 )
 from instrc.limits.programs import STRING_PREFIX
@@ -73,7 +74,7 @@ def _find(program: Program) -> Iterator[Problem]:
         row = pending.pop()
         yield from _row(program.source, row, top=row is program.statements)
         for statement in row:
-            if isinstance(statement, Binding | Anonymous) and not isinstance(statement.value, Call):
+            if isinstance(statement, Valued) and not isinstance(statement.value, Call):
                 pending.extend(_rows_inside(statement.value))
 
 
@@ -82,13 +83,13 @@ def _rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
     while pending:
         node = pending.pop()
         match node:
+            case Do() | When() | Each() | Repeat() | Try():
+                for body in bodies(node):
+                    yield _statements(body)
             case Pipe(stages):
                 pending.extend(stages)
             case Annotated(inner):
                 pending.append(inner)
-            case When() | Each() | Repeat() | Try() | Do():
-                for body in bodies(node):
-                    yield _statements(body)
             case _:
                 pass
 
@@ -105,7 +106,7 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
         joined = joins[at]
         if skip and joined:
             continue
-        if not (joined or joins[at + 1]) and isinstance(statement, Binding | Anonymous) and isinstance(statement.value, Call):
+        if not (joined or joins[at + 1]) and isinstance(statement, Valued) and isinstance(statement.value, Call):
             skip = False
             continue  # as most are: a call on a line of its own, or before a `;`
         before = row[at - 1] if at else None
@@ -125,7 +126,7 @@ def _mistake(
 ) -> Problem | None:
     """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
     statement = row[at]
-    if not isinstance(statement, Binding | Anonymous):
+    if not isinstance(statement, Valued):
         return None
     first, last = ends(statement.value)
     joined = following is not None and share_line(source, statement, following)
@@ -246,7 +247,7 @@ def _is_no_step(value: Object, word: str) -> bool:
 
 def _block_word(statement: Statement) -> str:
     """Return the word that begins the block with which a statement ends, or nothing."""
-    if not isinstance(statement, Binding | Anonymous):
+    if not isinstance(statement, Valued):
         return ""
     match ends(statement.value)[1]:
         case When() | Each() | Repeat() | Try() | Do() as block:
@@ -270,7 +271,7 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
     """Return the problem of two values beside each other on one line, which are two statements."""
     if isinstance(before, Anonymous) and isinstance(statement, Binding) and isinstance(before.value, Name):
         return problems.habits.MissingSeparator(at=statement.name.span, before=before.value.span, defines=True)
-    if not isinstance(before, Binding | Anonymous) or not isinstance(statement, Anonymous):
+    if not isinstance(before, Valued) or not isinstance(statement, Anonymous):
         return None
     first, _ = ends(statement.value)
     if not isinstance(first, Name | Access | Uri | Call | Literal | Object):

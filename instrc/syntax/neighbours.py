@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from instrc import problems
-from instrc.ir.surface import Annotated, Anonymous, Binding, Call, Expression, Name, Pipe, Statement
+from instrc.ir.surface import Annotated, Anonymous, Call, Expression, Name, Pipe, Statement, Valued
 from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.spelling import is_foreign
@@ -43,7 +43,7 @@ def first_of(statement: Statement | None) -> Expression | None:
 
 def first_part(statement: Statement) -> Expression | None:
     """Return what the value of a statement begins with."""
-    return ends(statement.value)[0] if isinstance(statement, Binding | Anonymous) else None
+    return ends(statement.value)[0] if isinstance(statement, Valued) else None
 
 
 def ends(value: Expression) -> tuple[Expression, Expression]:

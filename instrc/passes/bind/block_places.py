@@ -42,7 +42,7 @@ class BlockPlaces:
         self._foreseen = foreseen
         self._met: dict[int, int] = {}
         """How often a place was met."""
-        self._names: dict[int | str, frozenset[Local]] = {}
+        self._names: dict[int, frozenset[Local]] = {}
         """The names of blocks around it that a step depends on, where there are any."""
         self._like: dict[int, list[tuple[int, int, int]]] = {}
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
@@ -80,7 +80,10 @@ class BlockPlaces:
         found = _NO_NAMES
         for path in step.reads + step.needs:
             origin = path.origin
-            more = self._names.get(origin) if isinstance(origin, int | str) else frozenset((origin,))
+            if isinstance(origin, int):
+                more = self._names.get(origin)
+            else:
+                more = None if isinstance(origin, str) else frozenset((origin,))
             if more and not more <= found:
                 found = more | found if found else more
         if not found:

@@ -163,7 +163,7 @@ def collect(
         given.add(None, context.piped)
     inside = context.inside()
     for each in written:
-        if each.label is None and isinstance(each.value, Object):
+        if each.label is None and type(each.value) is Object:
             scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
             yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
@@ -175,7 +175,7 @@ def collect(
             value = yield ev.value(each.value, inside)
             if value is None:
                 given.complete = False
-            elif isinstance(value, Data) and each.label is None and not value.given:
+            elif type(value) is Data and each.label is None and not value.given:
                 ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=instruction is FAIL))
                 given.complete = False
             else:

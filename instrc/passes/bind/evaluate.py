@@ -52,11 +52,13 @@ from instrc.source import Span
 
 def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate any expression."""
+    if type(expression) is Call:
+        return _call(ev, expression.callee, expression.arguments, expression.span, context)
     match expression:
         case Name():
             return _name(ev, expression, context)
-        case Call():
-            return _call(ev, expression.callee, expression.arguments, expression.span, context)
+        case Do() | When() | Each() | Repeat() | Try():
+            return evaluate_block(ev, expression, context)
         case Uri():
             return _call(ev, expression, (), expression.span, context)
         case Inline(schema, span):
@@ -79,8 +81,6 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return Finished(Data(data) if len(ev.report.problems) == reported else None)
         case Access():
             return access(ev, expression, context)
-        case When() | Each() | Repeat() | Try() | Do():
-            return evaluate_block(ev, expression, context)
 
 
 def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[BoundValue | None]:

@@ -103,8 +103,10 @@ def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | 
 
     Braces name a value by its key or, where nothing else is called so, by its slot.
     """
+    if context.keys is None:
+        return context.scope.look_up(name.text)
     found = context.find(name.text) or context.scope.look_up(name.text)
-    if found is None and context.keys is not None:
+    if found is None:
         part = context.keys.part(name.text)
         if part is not None and not knows(name.text, context.scope):
             return part
@@ -121,7 +123,7 @@ def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called 
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
-    if found is None or isinstance(found, Instruction | Special | CalledProgram):
+    if found is None or isinstance(found, Called):
         return found
     if isinstance(found, LocalName) and ev.ends.is_alias(found):
         return alias(ev, name, context.scope)

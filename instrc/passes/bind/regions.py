@@ -49,7 +49,9 @@ class Regions:
     def home_of(self, path: Path) -> int:
         """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
         origin = path.origin
-        return self.home(origin) if isinstance(origin, int | str) else origin.block
+        if isinstance(origin, int):
+            return self._home[origin]
+        return PROGRAM if isinstance(origin, str) else origin.block
 
     def around(self, outer: int, inner: int) -> bool:
         """Tell whether a region lies around another."""

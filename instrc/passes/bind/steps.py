@@ -107,10 +107,14 @@ class Steps:
             region = context.region if held or not self._expected else self._expecting(known, step, context.region)
             number = self._take(step, region, known)
             for each in (ident,) if ident == known else (ident, known):
-                places = self._known.setdefault(each, {})
-                if self._last.get(each, region) > region:  # a region after this one, while it is read, lies in it
+                places = self._known.get(each)
+                if places is None:
+                    self._known[each], self._last[each] = {region: [number]}, region
+                    continue
+                if self._last[each] > region:  # a region after this one, while it is read, lies in it
                     self.late.add((self.regions.labels[region], each))
-                self._last[each] = max(region, self._last.get(each, region))
+                else:
+                    self._last[each] = region
                 places.setdefault(region, []).append(number)
         return number
 

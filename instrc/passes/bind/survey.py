@@ -91,18 +91,21 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
     while waiting:
         task = waiting.pop()
+        if type(task) is Name:
+            _note(task.text, visible, found)
+            continue
+        if type(task) is Call:
+            if type(task.callee) is Name:
+                _note(task.callee.text, visible, found)
+            waiting.extend([argument.value for argument in reversed(task.arguments)])
+            continue
         match task:
-            case Name():
-                _note(task.text, visible, found)
-            case Call():
-                waiting.extend([argument.value for argument in reversed(task.arguments)])
-                waiting.append(task.callee)
             case _Open():
                 _open(task, visible, found, reserved, report)
             case _Close(body, given):
                 for name in (*found.locals[body.span.start], *(name for name, _ in given)):
                     visible[name].pop()
-            case When() | Each() | Repeat() | Try() | Do():
+            case Do() | When() | Each() | Repeat() | Try():
                 if isinstance(task, Repeat | Try) and task.otherwise is not None:
                     word = "try" if isinstance(task, Try) else "repeat"
                     found.others.append((word, task.body.span, task.otherwise.span))

@@ -60,7 +60,7 @@ class Outcomes:
         """Schemas of blocks by identity: many blocks give the same."""
         for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
             content = graph.steps[number].content
-            if isinstance(content, When | Each | Repeat | Try | Do):
+            if isinstance(content, Block):
                 made = self._block(content)
                 if id(made) not in small and _size(made) > OUTCOME_SCHEMAS:
                     made = ANYTHING

@@ -162,14 +162,15 @@ def _nodes(
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[PartitionNode] = []
+    any_chosen = any(step.chosen for inside in steps for step in inside)
     for index in order:
         unit = units[index]
         step = steps[index][-1] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
-        reads = tuple([answers.get(need, place[need]) for need in needs[index]])
-        lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
+        reads = tuple([answers.get(need, place[need]) for need in needs[index]]) if needs[index] else ()
         apart: tuple[int, ...] = ()
-        if lists:
+        if any_chosen:
+            lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
             apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
         place[index] = len(nodes)
         nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
