@@ -55,6 +55,8 @@ class Blocks:
             return flow.Body(tuple(inside[each] for each in names), self.paths.value(region.value, item))
 
         match step.content:
+            case Do(only):
+                return flow.Do(name, body(only), *common)
             case When(branches):
                 made = (flow.Branch(self.paths.condition(each.condition, item), body(each.body)) for each in branches)
                 return flow.When(name, tuple(made), *common)
@@ -69,8 +71,6 @@ class Blocks:
                 return self._repeat(
                     name, repeat, body(repeat.body), common, item, None if other is None else context_name(other, item)
                 )
-            case Do(only):
-                return flow.Do(name, body(only), *common)
             case content:
                 raise AssertionError(content)
 

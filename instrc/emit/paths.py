@@ -34,7 +34,7 @@ class Paths:
         self._known: dict[tuple[Path, int | None], Read] = {}
         """Most paths are written more than once."""
         self._rounds: dict[int, Repeat] = {
-            step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
+            step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
         }
         self._found = Rounds(bodies_of(graph))
 

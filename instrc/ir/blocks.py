@@ -113,7 +113,7 @@ def regions_of(content: Content) -> tuple[Region, ...]:
 def tests_of(content: Content) -> tuple[Test, ...]:
     """Return the tests of a block's conditions, in order."""
     match content:
-        case Fusion():
+        case Do() | Fusion():
             return ()
         case When(branches):
             return tuple(test for branch in branches for test in branch.condition)
@@ -123,16 +123,9 @@ def tests_of(content: Content) -> tuple[Test, ...]:
             return ()
 
 
+_WORDS: dict[type[Block], Word] = {When: "when", Each: "each", Repeat: "repeat", Try: "try", Do: "do"}
+
+
 def word_of(block: Block) -> Word:
     """Return the word that a block begins with."""
-    match block:
-        case When():
-            return "when"
-        case Each():
-            return "each"
-        case Repeat():
-            return "repeat"
-        case Try():
-            return "try"
-        case Do():
-            return "do"
+    return _WORDS[type(block)]

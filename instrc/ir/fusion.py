@@ -122,7 +122,7 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
 
 def is_lone_instruction(content: object) -> bool:
     """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
-    return isinstance(content, Fusion) and not content.slots and not content.mixins
+    return type(content) is Fusion and not content.slots and not content.mixins
 
 
 class MixinGroup(msgspec.Struct, frozen=True, gc=False):

@@ -80,6 +80,6 @@ def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
     if chunk.block is None:
         return ()
     content = graph.steps[chunk.block].content
-    if isinstance(content, Repeat):
+    if type(content) is Repeat:
         return regions_of(content)[1:] if chunk.executor == "else" else (content.body,)
     return regions_of(content)

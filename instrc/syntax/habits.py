@@ -48,6 +48,9 @@ from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt
 _STRAY = frozenset({"max", "keep", "limit", "until", "while", "times", "is", "or", "in"})
 """Words of blocks that nothing can stand before on their line but a block."""
 
+_COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
+"""What shows no mistake where nothing stands beside it on its line."""
+
 
 def name_habits(program: Program, report: Report) -> None:
     """Report the mistakes of a program that the grammar accepts, and instead of all others that its file is no program."""
@@ -106,9 +109,9 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
         joined = joins[at]
         if skip and joined:
             continue
-        if not (joined or joins[at + 1]) and isinstance(statement, Valued) and isinstance(statement.value, Call):
+        if not (joined or joins[at + 1]) and isinstance(statement, Valued) and type(statement.value) in _COMPLETE:
             skip = False
-            continue  # as most are: a call on a line of its own, or before a `;`
+            continue  # as most are: a call or a block on a line of its own, or before a `;`
         before = row[at - 1] if at else None
         following = row[at + 1] if at + 1 < len(row) else None
         problem = (

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir.surface import Annotated, Anonymous, Call, Expression, Name, Pipe, Statement, Valued
+from instrc.ir.surface import Annotated, Anonymous, Expression, Name, Pipe, Statement, Valued
 from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.spelling import is_foreign
 
 _PROSE = 4
 """Names one after the other that are no program any more."""
+_Joined: TypeAlias = Pipe | Annotated
+"""What begins with another expression."""
 _SENTENCE = 2
 """Names alone behind a first one that are the words of a sentence: `Write a letter`."""
 
@@ -48,11 +51,11 @@ def first_part(statement: Statement) -> Expression | None:
 
 def ends(value: Expression) -> tuple[Expression, Expression]:
     """Return what an expression begins with and what it ends with."""
-    if isinstance(value, Call):
+    if not isinstance(value, _Joined):
         return value, value
     first: Expression = value
     last: Expression = value
-    while isinstance(first, Pipe | Annotated):
+    while isinstance(first, _Joined):
         first = first.stages[0] if isinstance(first, Pipe) else first.value
     while isinstance(last, Pipe):
         last = last.stages[-1]

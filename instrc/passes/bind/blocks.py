@@ -39,6 +39,8 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     context = replace(context, region=ev.steps.places.region_of(place, context.region))
     outside = context.inside()
     match written:
+        case surface.Do():
+            made = yield _do(ev, written, outside)
         case surface.When():
             made = yield _when(ev, written, outside)
         case surface.Each():
@@ -47,8 +49,6 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
             made = yield _repeat(ev, written, outside)
         case surface.Try():
             made = yield _try(ev, written, outside)
-        case surface.Do():
-            made = yield _do(ev, written, outside)
     if made is None:
         return None
     content, signs, direct = made

@@ -44,10 +44,10 @@ class Outcomes:
         """Whether thoughts and metrics are left out of what blocks give, as in the record of a run."""
         self.schemas = schemas
         self.blocks: dict[int, Json] = {}
-        self._places = {step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Each)}
+        self._places = {step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Each}
         self._rounds: dict[int, Repeat] = {}
         for step in graph.blocks():
-            if isinstance(step.content, Repeat):
+            if type(step.content) is Repeat:
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
         self._found = Rounds(bodies_of(graph))
         self._open: set[tuple[int, str]] = set()
@@ -72,7 +72,7 @@ class Outcomes:
         match path.origin:
             case int(number):
                 step = self.graph.steps[number]
-                if isinstance(step.content, StepObject):
+                if type(step.content) is StepObject:
                     return ANYTHING
                 if step.activity == RUN_PLAN:
                     return self._outcome_of_plan(step)
@@ -170,6 +170,8 @@ class Outcomes:
 
     def _block(self, content: Block) -> Json:
         match content:
+            case Do() | Try():
+                return self._either(regions_of(content))
             case When(branches):
                 value = self._either(tuple(branch.body for branch in branches))
                 return value if not branches[-1].condition else nullable(value) if value is not False else NULL
@@ -181,8 +183,6 @@ class Outcomes:
             case Repeat():
                 whole: Json = {"type": "array", "items": self.reading(content.body.value)}
                 return whole if content.otherwise is None else either([whole, self.reading(content.otherwise.value)])
-            case Try() | Do():
-                return self._either(regions_of(content))
 
     def _either(self, regions: tuple[Region, ...]) -> Json:
         values = [self.reading(region.value) for region in regions if not self.fails(region)]

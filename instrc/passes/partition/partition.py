@@ -92,7 +92,7 @@ def _number_chunks(
         if content is not None:
             word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
             inner = regions_of(content)
-            if isinstance(content, Repeat):
+            if type(content) is Repeat:
                 inner = inner[1:] if otherwise else inner[:1]
                 if not otherwise and content.otherwise is not None:
                     waiting.append((region, chunk, True))
