@@ -159,8 +159,7 @@ class Renderer:
         steps: list[ProcessStep] = []
         for unit in chunk.units:
             for each in item:
-                wanted = self.plan.keys[unit]  # type: ignore[index]  # a number, as asked above
-                key = made.free(wanted if each is None else suffixed(wanted, each))
+                key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
                 made.properties[key] = None
                 steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]  # as above
         return ProcessChunk(name, executor, tuple(steps), None, definition)

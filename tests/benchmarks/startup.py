@@ -9,6 +9,7 @@ The promise is about an environment with our own dependencies only: `pip install
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
@@ -24,6 +25,8 @@ const people = IdentifyParticipants(prompt);
 const slot = Introspect_Mixin(FindCommonSlot(FetchAvailability_Activity(people)));
 "Schedule a meeting" | DraftInvitation(people, slot)
 """
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""With that variable set, each process would compile all modules anew, and nothing else would be measured."""
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "instrc")
 
 PROCESSES: dict[str, list[str]] = {
@@ -51,7 +54,7 @@ PROMISES = (
 def processor_time(command: list[str], folder: str) -> float:
     """Return the seconds of a processor that a process takes, for itself and in the system."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, cwd=folder)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, cwd=folder, env=ENVIRONMENT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
