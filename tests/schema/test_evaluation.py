@@ -119,3 +119,16 @@ def test_a_certain_answer_is_that_of_a_validator(seed: int) -> None:
         for _ in range(5):
             value = maker.value()
             assert satisfies(value, schema) in {None, judge.is_valid(value)}, (schema, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ([1], {"items": [{"type": "integer"}]}),
+        ({}, {"patternProperties": 3}),
+        ({}, {"required": "a"}),
+        ({}, {"dependentSchemas": ["a"]}),
+    ],
+)
+def test_nothing_is_certain_by_a_malformed_keyword(value: Any, schema: Any) -> None:
+    assert satisfies(value, schema) is None
