@@ -28,6 +28,9 @@ def command(
     They are pydantic models for `lift(...).as_model(CLASS)`; needs the extra `types`.
     """
     one_stdin(*files)
+    if output is not None and output.suffix not in {"", ".py", ".pyi"}:
+        message = f"the classes are a module of Python, whose name ends with .py: {output.stem}.py"
+        raise typer.BadParameter(message, param_hint="'--output'")
     report = Report()
     text = ""
     try:

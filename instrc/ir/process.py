@@ -50,14 +50,14 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
-        """Read a process, compiled or written by hand; `CompileError` with one `unreadable-process` problem if it is none."""
+        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is none."""
         from instrc.ir.block_json import UnreadableProcessError  # who writes a process does not read one
         from instrc.ir.process_reader import body_of
 
         try:
             body = body_of(document)
         except (UnreadableProcessError, RecursionError) as error:
-            raise _unreadable(error) from None
+            raise _unreadable(document, error) from None
         return cls.of(as_object(document), body)
 
     def to_json(self) -> JsonObject:
@@ -115,7 +115,7 @@ class Process(Struct, frozen=True):
             body = body_of(schema)
         except (UnreadableProcessError, RecursionError) as error:
             if any(re.fullmatch(_CERTAIN, name) for name in properties):
-                raise _unreadable(error) from None
+                raise _unreadable(schema, error) from None
             return None
         return cls.of(schema, body)
 
@@ -145,13 +145,14 @@ class Process(Struct, frozen=True):
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
 
-def _unreadable(error: UnreadableProcessError | RecursionError) -> CompileError:
+def _unreadable(document: Json, error: UnreadableProcessError | RecursionError) -> CompileError:
     from instrc.ir.block_json import UnreadableProcessError  # only what is wrong needs these
+    from instrc.ir.process_faults import faults_of
     from instrc.problems.launches import UnreadableProcess
     from instrc.problems.problem import CompileError
 
     if isinstance(error, UnreadableProcessError):
-        return CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)])
+        return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
     return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
 
 

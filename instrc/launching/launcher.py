@@ -77,6 +77,10 @@ class Launcher:
         return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
 
 
+_ASSIGNED = r"(\w+)=\S*"
+"""An input as other commands take it, `lang=de`: here it would be the whole prompt."""
+
+
 def new_id(name: str) -> str:
     """Return an id for a run: short enough to be typed."""
     word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
@@ -98,6 +102,9 @@ def inputs_of(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Js
         for name in inputs
         if name not in declared and name != "prompt"
     ]
+    if isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
+        wrong.append(problems.launches.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))
+        return inputs
     for name, schema in declared.items():
         if name not in inputs and isinstance(schema, dict) and "default" in schema:
             inputs[name] = schema["default"]

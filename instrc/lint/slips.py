@@ -1,4 +1,7 @@
-"""Find what compiles, but was hardly meant: lines indented like stages, empty braces, labels that differ by one letter."""
+"""Find what compiles, but was hardly meant.
+
+Lines indented like stages, empty braces, labels that differ by one letter, a goal that is a name, a `Fail` that gives no reason.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Name, Object, Pipe, Program, Uri
+from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Input, Literal, Name, Object, Pipe, Program, Uri
 from instrc.limits.programs import COMPARED_LABELS, COMPARED_NAME
 from instrc.lint.written import nodes
 from instrc.problems.problem import Problem
@@ -18,6 +21,8 @@ _DEEPER = re.compile(r"^([ \t]*)[^\s/].*[^\s;{(,|:=\[]\s*\n(?=\1[ \t]+[^\W\d])",
 """A line that may be followed by a deeper one that begins with a name."""
 _EMPTY = re.compile(r"[(,|]\s*\{\s*\}|@\s*(?:\{\s*\}|\"\"|'')")
 _LABEL = re.compile(r"[(,{]\s*([^\W\d]\w{4,})\s*:")
+_FAIL = re.compile(r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)")
+"""A `Fail` without anything in its brackets."""
 _SHORTEST = 5
 """The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
 _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
@@ -28,7 +33,9 @@ def slips(program: Program) -> Iterator[Problem]:
     """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
     text = program.source.text
     deeper, empty, similar = _DEEPER.search(text), _EMPTY.search(text), _may_be_similar(set(_LABEL.findall(text)))
-    if not (deeper or empty or similar):
+    named, bare = _goals_like_names(program), _FAIL.search(text)
+    yield from named
+    if not (deeper or empty or similar or bare):
         return
     written = list(nodes(program))
     if deeper:
@@ -37,6 +44,45 @@ def slips(program: Program) -> Iterator[Problem]:
         yield from _empty(written)
     if similar:
         yield from _similar_labels(written)
+    if bare:
+        yield from _bare_fails(written)
+
+
+def _goals_like_names(program: Program) -> list[Problem]:
+    """Return a problem for each goal that is, letter by letter, the name of a value: its quotes were hardly meant."""
+    goals = []
+    known = {"prompt"}
+    for statement in program.statements:
+        if isinstance(statement, Input | Binding):
+            known.add(statement.name.text)
+        value = statement.value if isinstance(statement, Binding | Anonymous) else None
+        if isinstance(value, Pipe) and isinstance(first := value.stages[0], Literal) and isinstance(first.value, str):
+            goals.append((first.value, first.span))
+    if not any(text in known for text, _ in goals):
+        return []
+    from instrc.problems.slips import QuotedName  # only where there is one
+
+    return [QuotedName(at=at, word=text) for text, at in goals if text in known]
+
+
+def _bare_fails(written: list[object]) -> Iterator[Problem]:
+    """Yield each `Fail` that is given nothing: neither a reason nor a value to read."""
+    from instrc.problems.slips import BareFail  # only where there is one
+
+    piped = {id(_plain(stage)) for node in written if isinstance(node, Pipe) for stage in node.stages[1:]}
+    callees = {id(node.callee) for node in written if isinstance(node, Call)}
+    for node in written:
+        match node:
+            case Call(callee=Name(text="Fail"), arguments=()) | Name(text="Fail") if id(node) not in piped | callees:
+                yield BareFail(at=node.span)
+            case _:
+                pass
+
+
+def _plain(value: object) -> object:
+    while isinstance(value, Annotated):
+        value = value.value
+    return value
 
 
 def _indented(program: Program, written: list[object]) -> Iterator[Problem]:

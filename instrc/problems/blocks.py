@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.suggest import FOREIGN_VALUES
 from instrc.source import Span
 
 FORMS = {
@@ -145,7 +146,7 @@ class BadCondition(Problem):
 
 def _scalar(word: str) -> str | None:
     """Return what to write instead of a word after `is`."""
-    constant = {"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}.get(word)
+    constant = FOREIGN_VALUES.get(word)
     if constant is not None:
         return f"write `{constant}`"
     return f'write a text in quotes: `is "{word}"`' if word.isidentifier() else "write one of these"

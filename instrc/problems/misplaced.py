@@ -85,6 +85,8 @@ class MisplacedData(Problem):
             return "write the point of a number as `.`, as in `1.5`"
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
             return 'a goal needs steps after it: `"…" | Draft`'
+        if self.at is not None and self.at.text[1:-1] == "prompt":
+            return "without quotes, `prompt` is what the program was asked"
         if self.at is not None and self.at.text[1:5].casefold() == "aug:":
             return "if a reference is meant, write it without quotes"
         return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
@@ -237,6 +239,9 @@ class BracketAfterValue(Problem):
         if self.member in {"log", "print"}:
             return "remove it: the value of the last expression is the result"
         if self.member and not self.of_value:
+            before = "" if self.at is None else self.at.source.text[: self.at.start].removesuffix(self.member)
+            if re.search(r"\.\s*\n\s*\Z", before[-200:]):
+                return f"remove the `.` that ends the line before, or write `{self.member}(…)` alone if it has another meaning"
             return f"instructions are not parts of something: call one by its name alone, as in `{self.member}(…)`"
         if self.member:
             return "pass the value to an instruction: `… | Review`, or `Review(…)`"

@@ -9,12 +9,9 @@ from typing import ClassVar
 from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin, typed_on_latin
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import comparable, did_you_mean
+from instrc.problems.suggest import FOREIGN_VALUES, comparable, did_you_mean
 from instrc.source import Span
 
-_VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
-_VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
-"""How other languages write the three values that have names."""
 _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
 """How YAML writes two of them."""
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
@@ -94,8 +91,8 @@ class UnknownName(Problem):
             found, wanted = self.file
             as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
             return f"there is `{found}`, which no name finds: save it as `{wanted}`{as_json}"
-        if self.word in _VALUES:
-            return f"write `{_VALUES[self.word]}`"
+        if self.word in FOREIGN_VALUES:
+            return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _SWITCHES and not self.nearest:
             return f"write `{_SWITCHES[self.word]}`"
         if self.word in _NO_NUMBERS and not self.nearest:
@@ -161,8 +158,8 @@ class UnknownName(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        if self.word in _VALUES:
-            return renamings(self.at, self.word, (_VALUES[self.word],))
+        if self.word in FOREIGN_VALUES:
+            return renamings(self.at, self.word, (FOREIGN_VALUES[self.word],))
         return renamings(self.at, self.word, self.nearest)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import replacement
 from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.suggest import FOREIGN_VALUES
 from instrc.source import Span
 
 
@@ -185,7 +187,14 @@ class BadAnnotation(Problem):
         """One short sentence: the way out."""
         if self.described:
             return f'write `{self.described}`, or `{self.described} @ "…"` to describe it'
-        return "write it after the reference: `aug:letter:2`" if self.version else 'write `@ "…"` or `@ { … }`'
+        if not self.version:
+            return 'write `@ "…"` or `@ { … }`'
+        text = "" if self.at is None else self.at.source.text
+        named = re.search(r"([^\s()\[\]{},;|@\"'=]+)$", text[: self.at.start] if self.at else "")
+        version = re.match(r"\d+", text[self.at.end :] if self.at else "")
+        reference = named[1] if named else "letter"
+        reference = reference if reference.startswith("aug:") else f"aug:…/{reference}"
+        return f"write it behind the reference: `{reference}:{version[0] if version else 2}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -218,6 +227,8 @@ class NotPlainData(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if (word := None if self.at is None else FOREIGN_VALUES.get(self.at.text)) is not None:
+            return f"write `{word}`"
         return "put it into quotes, or use the brackets of a call to compose instructions"
 
 

@@ -48,6 +48,71 @@ class IndentedStatement(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuotedName(Problem):
+    """The goal at the head of a pipe is the name of a value, but in quotes.
+
+    In quotes it is a text: the goal, which names the program and becomes its title.
+    It does not say what the next stage reads.
+
+    ```aug letter.aug
+    tool reply = "prompt" | Draft
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write `prompt | Draft` to pipe the value, or write as the goal what is to be done: `"Answer a letter" | Draft`.
+    """
+
+    name: ClassVar[str] = "quoted-name"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"in quotes, `{self.word}` is a text, and the goal of this program, not the value with this name"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"write `{self.word}` without quotes, or another text if a goal is meant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BareFail(Problem):
+    """A `Fail` is given nothing, so a run that ends with it does not say why.
+
+    ```aug letter.aug
+    const draft = Draft(prompt);
+    when draft.text is "" { Fail() } else { draft }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Give it a reason, `Fail(code: "empty", message: "The letter is empty.")`,
+    or the error that it passes on, `try { … } else { Fail(error) }`.
+    """
+
+    name: ClassVar[str] = "bare-fail"
+    severity: ClassVar[Severity] = "warning"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this `Fail` gives no reason: whoever looks at the run does not learn why it failed"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyBraces(Problem):
     """Braces or quotes contain nothing, so they have no effect.
 

@@ -14,6 +14,12 @@ from unicodedata import normalize
 
 from instrc.limits.programs import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
 
+FOREIGN_VALUES = {
+    **dict.fromkeys(("True", "TRUE"), "true"),
+    **dict.fromkeys(("False", "FALSE"), "false"),
+    **dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null"),
+}
+"""How other languages write the three values that have names."""
 _CLOSE_ENOUGH = 0.6
 """The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25

@@ -270,6 +270,15 @@ def _word_at_end(value: Expression) -> Problem | None:
             return None
 
 
+def _bound_behind_or(value: Expression) -> Name | None:
+    """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
+    match value:
+        case Repeat(until=Condition((*_, Truth(Name("max" | "keep") as bound)))):
+            return bound
+        case _:
+            return None
+
+
 def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
     """Return the problem of two values beside each other on one line, which are two statements."""
     if isinstance(before, Anonymous) and isinstance(statement, Binding) and isinstance(before.value, Name):
@@ -277,6 +286,9 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
     if not isinstance(before, Valued) or not isinstance(statement, Anonymous):
         return None
     first, _ = ends(statement.value)
+    if isinstance(first, Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
+        expected = f"`{bound.text} {first.span.text}` without `or`: a bound stands behind the condition"
+        return problems.notation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
     if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
         return None
     if isinstance(first, Literal) and first is statement.value and (_block_word(before) or not isinstance(first.value, str)):

@@ -34,6 +34,9 @@ def sign_slip(view: View) -> Slip:
             sign = view.text(token)
             expected = f"`@`: an input says its default and type by a schema, as in `{written}`"
             return notation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
+        case "AT" if not view.open and view.read and view.read[0].kind == "INPUT" and before in {"STRING", "RBRACE"}:
+            expected = 'one `@`: beside keywords the description is one of them, `@ { description: "…", type: "string" }`'
+            return notation.UnexpectedText(at=at, what="this `@`", expected=expected), GIVE_UP
         case "COLON":
             return _colon(view)
         case "EQUAL" if view.open:

@@ -215,3 +215,11 @@ def test_a_missing_generator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPa
     with pytest.raises(instrc.CompileError) as caught:
         instrc.types(ROOT / "examples/reply/reply.aug")
     assert "instrc[types]" in (caught.value.problems[0].hint or "")
+
+
+@pytest.mark.parametrize("name", ["models.txt", "models.json", "models.ts"])
+def test_a_module_is_not_written_under_another_ending(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "letter.aug").write_text('@{ title: "Letter", type: "object", properties: { a: { type: "string" } } }')
+    assert main(["types", str(tmp_path / "letter.aug"), "-o", str(tmp_path / name)]) == 2
+    assert "whose name ends with .py" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / name).exists()

@@ -125,6 +125,8 @@ def test_targets_are_listed_for_people_and_programs(instrc: Instrc) -> None:
     openai = next(target for target in listed if target["name"] == "openai")
     assert openai["limits"]["properties"] == 5000
     assert all(fact["source"] and fact["date"] for fact in openai["facts"])
+    assert "fine-tuned models do not enforce minLength and maxLength" in text
+    assert text.count("the limit of the compiled grammar may be reached below 20, 24 and 16") == 4  # Anthropic's and Bedrock's
 
 
 def test_a_mistake_says_which_of_two_files_it_is_in(instrc: Instrc, folder: Path) -> None:

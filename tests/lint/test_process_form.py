@@ -5,7 +5,6 @@ The meta-schema for editors refuses the same forms.
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +57,9 @@ def sound() -> Any:
     return {**document, "value": "done", "$defs": defs}
 
 
-def changed(place: str, value: Any) -> Any:
-    """Return the process with another value at a place; `...` takes it away."""
-    document = copy.deepcopy(sound())
+def changed(place: str, value: Any, process: Any = None) -> Any:
+    """Return a process, the sound one unless another is given, with another value at a place; `...` takes it away."""
+    document = loads(dumps(process or sound()))  # parts that are shared become parts of their own
     *around, last = tokens(place)
     outer: Any = at(document, pointer(around))
     key = int(last) if isinstance(outer, list) else last
@@ -141,6 +140,18 @@ def test_a_slip_in_the_form_is_one_problem_at_its_place(place: str, value: Any, 
     with pytest.raises(CompileError) as raised:
         Process.from_json(document)
     assert [problem.name for problem in raised.value.problems] == ["unreadable-process"]
+
+
+def test_all_slips_are_told_each_once(tmp_path: Path) -> None:
+    slips = {f"{REPEAT}/repeat/until": ..., "/properties/doContext1/do": ..., f"{SEND}/within": 30, "/value": 7}
+    document = sound()
+    for place, value in slips.items():
+        document = changed(place, value, document)
+    found = check(document, tmp_path)
+    assert {problem.name for problem in found} == {"unreadable-process"}
+    assert sorted(problem.pointer for problem in found) == sorted(
+        ["/value", "/properties/doContext1", f"{REPEAT}/repeat", f"{SEND}/within"]
+    )
 
 
 def test_whoever_reads_it_says_so(tmp_path: Path) -> None:

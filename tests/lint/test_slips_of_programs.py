@@ -87,3 +87,23 @@ def test_labels_that_may_both_be_meant_are_not_told(labels: tuple[str, str]) -> 
 def test_labels_of_one_call_and_of_other_instructions_may_be_alike() -> None:
     assert warnings("const r = Review(prompt); { a: Draft(starts: r, starter: prompt), b: Review(startar: r) }") == []
     assert warnings("const r = Review(prompt); Draft(people: r, peoplx: prompt)") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'const d = Draft(prompt); when d.text is "" { Fail(d) } else { d }',
+        'const d = Draft(prompt); when d.text is "" { Fail(code: "empty") } else { d }',
+        'const d = Draft(prompt); when d.text is "" { d | Fail } else { d }',
+        'const d = Draft(prompt); when d.text is "" { d | Fail() } else { d }',
+        "try { Send_Activity(prompt) } else { Fail(error) }",
+        '"Fail" | Draft',
+    ],
+)
+def test_a_fail_that_is_given_something_is_not_bare(text: str) -> None:
+    assert warnings(text) == []
+
+
+@pytest.mark.parametrize("text", ['"A prompt" | Draft', '"Prompt" | Draft', '"Draft" | Draft', '"city" | Draft'])
+def test_a_goal_that_is_no_name_of_a_value_is_a_goal(text: str) -> None:
+    assert warnings(text) == []

@@ -375,6 +375,29 @@ def test_a_text_beside_named_inputs_is_told_how_to_name_them() -> None:
     assert problem.hint == 'a text fills only `prompt`; give an object that names the inputs: `{ "lang": … }`'
 
 
+@pytest.mark.parametrize(
+    ("program", "given", "name"),
+    [
+        (f"input lang; lang | {DRAFT}", "lang=de", "lang"),
+        (f'input lang @ {{ default: "en" }}; lang | {DRAFT}', "lang=de", "lang"),
+        (f"prompt | {DRAFT}", "prompt=Ann", "prompt"),
+    ],
+)
+def test_an_input_that_is_written_with_an_equals_sign_is_no_prompt(program: str, given: str, name: str) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.run(program, given, model="sample")
+    [problem] = caught.value.problems
+    assert problem.message == f"the input `{name}` is not given with `=`"
+    assert problem.hint is not None
+    assert f'`{{ "{name}": … }}`' in problem.hint
+
+
+@pytest.mark.parametrize("given", ["x=1", "lang = de?", "lang=de, please", "a=b=c"])
+def test_a_text_with_an_equals_sign_may_be_a_prompt(given: str) -> None:
+    program = f'input lang @ {{ default: "en" }}; {{ a: prompt, b: lang }} | {DRAFT}'
+    assert instrc.run(program, given, model="sample").status == "done"
+
+
 @pytest.mark.parametrize(("given", "lang"), [(None, "en"), ({"lang": "de"}, "de")])
 def test_an_input_that_is_left_out_has_its_default(given: Any, lang: str) -> None:
     sent: list[str] = []

@@ -25,7 +25,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
     complete = True
     for i, stage in enumerate(stages):
         here = last if i == len(stages) - 1 else within
-        if (i > 0 or context.own) and not _is_stage(ev, stage, context):
+        if (i > 0 or context.own or isinstance(stage, Array)) and not _is_stage(ev, stage, context):
             complete = False
             continue
         if i > 0:

@@ -175,15 +175,17 @@ class _Composer:
                 schema = self.instructions.schema(instruction, span)
                 if self.lacks(content, schema):
                     return {}
-                self.demand_possible(schema, span)
+                self.demand_possible(schema, span, instruction)
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span, instruction)
+                told_before = len(self.report.problems)
                 schema = self.annotated(schema, annotations, span, instruction)
                 inside = [instruction]
                 for mixin in mixins:
                     if not admits_objects(schema):
-                        raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
+                        known = len(self.report.problems) > told_before  # what left nothing
+                        raise CompileError([] if known else [problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
                     told = Report()
                     spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
@@ -205,10 +207,11 @@ class _Composer:
         self.failed |= bool(lacking)
         return bool(lacking)
 
-    def demand_possible(self, schema: Json, span: Span) -> None:
+    def demand_possible(self, schema: Json, span: Span, instruction: Instruction) -> None:
         """Report an instruction that nothing satisfies, unless it is told already what leaves nothing."""
+        registry, uri = self.instructions.registry_of(instruction), instruction.uri
         if not self.report.failed:
-            self.report.problems.extend(impossible(schema, span))
+            self.report.problems.extend(impossible(schema, span, lambda place: registry.locate(uri, place) if uri else None))
 
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 from instrc import problems
 from instrc.jsonvalue import Json, Location, at, listing, mapping, pointer
@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from instrc.schema.impossible import Impossible
 
 
-def impossible(schema: Json, place: Span) -> Iterator[Problem]:
-    """Yield why nobody can fill in a step with a flat schema, which is written at a place."""
+Locate: TypeAlias = Callable[[str], Span | None]
+"""The place of a part of a vibe, by its JSON Pointer."""
+
+
+def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
+    """Yield why nobody can fill in a step with a flat schema, which is used at a place.
+
+    `locate` finds a part of it in its vibe; `None` for a schema that is written at the place itself.
+    """
     for part in _parts(schema):
         if _is_impossible(schema):
-            yield _problem(part, place, fatal=True)
+            written = tuple(locate(pointer((*part.path, word))) for word in part.words)
+            others = tuple(dict.fromkeys(each for each in written if each is not None))
+            inline = not others and "{" in place.text  # the whole of the part is shown: warnings inside say the same
+            yield _problem(part, place_in(place, pointer(part.path)) if inline else place, fatal=True, others=others)
 
 
 def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
@@ -76,9 +86,9 @@ def _is_impossible(schema: Json) -> bool:
     return disjoint(schema, schema)
 
 
-def _problem(part: Impossible, at: Span, *, fatal: bool) -> Problem:
+def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
     return problems.idle.ImpossibleSchema(
-        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal
+        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal, others=others
     )
 
 
