@@ -24,8 +24,6 @@ _SAMPLES = ("default", "examples", "example")
 _TELLING = frozenset({*_SAMPLES, "enum", "const"})
 _NO_VERDICT = frozenset({"schema", "json"})
 """Keywords of violations that say that a value could not be judged: a reference leads to another file."""
-_IN_JSON = (("None ", "null "), ("True ", "true "), ("False ", "false "))
-"""Words of Python with which the library begins a message, and what JSON writes."""
 
 
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -149,9 +147,5 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
 
 def _reason(violation: Violation) -> str:
     where = f"at `{violation.instance}` " if violation.instance else ""
-    message = next(
-        (json + violation.message[len(name) :] for name, json in _IN_JSON if violation.message.startswith(name)),
-        violation.message,
-    )
-    text = f"{where}{message}"
+    text = f"{where}{violation.message}"
     return text if len(text) <= SHOWN_VALUE else f"{text[:50]} … {text[-65:]}"

@@ -12,6 +12,7 @@ from jsonschema.validators import extend
 
 from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, why_unreadable
+from instrc.schema.violation_words import as_json, names_as_json
 
 
 class _Resolved(Protocol):
@@ -61,6 +62,8 @@ def validator_class() -> _MakeValidator:
         Draft202012Validator,
         {
             "properties": _properties,
+            "required": _required,
+            "dependentRequired": _dependent_required,
             "pattern": _pattern,
             "patternProperties": _pattern_properties,
             "additionalProperties": _additional_properties,
@@ -91,20 +94,35 @@ def _properties(validator: Validator, properties: dict[str, Json], instance: Jso
         yield from validator.descend(value, schema, path=name, schema_path=name)
 
 
+def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for name in as_array(names):
+            if name not in instance:
+                yield ValidationError(f"{as_json(name)} is a required property")
+
+
+def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for given, names in as_object(needs).items():
+            for name in as_array(names) if given in instance else ():
+                if name not in instance:
+                    yield ValidationError(f"{as_json(name)} is required beside {as_json(given)}")
+
+
 def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, str):
         return
     found = search(pattern, instance)
     if not found:
-        yield ValidationError(_undecided(pattern) if found is None else f"{instance!r} does not match {pattern!r}")
+        yield ValidationError(_undecided(pattern) if found is None else f"{as_json(instance)} does not match {as_json(pattern)}")
 
 
 def _undecided(pattern: str) -> str:
     why = why_unreadable(pattern)
     return (
-        f"the regular expression {pattern!r} cannot be read: {why}"
+        f"the regular expression {as_json(pattern)} cannot be read: {why}"
         if why
-        else f"matching {pattern!r} takes too long on this text"
+        else f"matching {as_json(pattern)} takes too long on this text"
     )
 
 
@@ -134,7 +152,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
 
 
 def _were_listed(keys: list[str]) -> str:
-    return f"{', '.join(map(repr, keys))} {'was' if len(keys) == 1 else 'were'}"
+    return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
 
 
 def _any_matches(patterns: Iterable[str], key: str) -> bool:
@@ -191,4 +209,4 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
     if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
-        yield ValidationError(f"{instance!r} has non-unique elements")
+        yield ValidationError(f"{as_json(instance)} has non-unique elements")

@@ -234,8 +234,8 @@ WRONG = {
     "look_up()": "look_up() needs the argument 'city'",
     "look_up('Oslo', 1, 2)": "look_up() takes 2 arguments but 3 were given",
     "look_up(town='Oslo')": "look_up() got an unexpected argument 'town': it takes city, year",
-    "multiply('six', 7)": "multiply() got a wrong argument 'a': 'six' is not of type 'integer'",
-    "multiply(True, 7)": "multiply() got a wrong argument 'a': True is not of type 'integer'",
+    "multiply('six', 7)": 'multiply() got a wrong argument \'a\': "six" is not of type "integer"',
+    "multiply(True, 7)": "multiply() got a wrong argument 'a': true is not of type \"integer\"",
 }
 
 

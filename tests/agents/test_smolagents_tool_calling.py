@@ -140,8 +140,8 @@ def test_what_is_called_otherwise_on_purpose(script: list[Round], we: list[str],
 
 
 FAULTY: dict[str, tuple[list[Round], str, str]] = {
-    "a text that is no call": (["no call at all", [answer("x")]], "'no call at all' is not of type 'object'", "any JSON blob"),
-    "JSON that is cut off": (['{"plan": [', [answer("x")]], "is not of type 'object'", "JSON"),
+    "a text that is no call": (["no call at all", [answer("x")]], '"no call at all" is not of type "object"', "any JSON blob"),
+    "JSON that is cut off": (['{"plan": [', [answer("x")]], 'is not of type "object"', "JSON"),
     "an unknown tool": ([[Call("fly", {})], [answer("x")]], "there is no tool `fly`", "Unknown tool fly"),
     "a missing argument": (
         [[Call("multiply_Activity", {"a": 1})], [answer("x")]],
@@ -155,27 +155,27 @@ FAULTY: dict[str, tuple[list[Round], str, str]] = {
     ),
     "a text for an integer": (
         [[multiply("six", 7)], [answer("x")]],
-        "the argument `a` of `multiply_Activity` does not fit: 'six' is not of type 'integer'",
+        'the argument `a` of `multiply_Activity` does not fit: "six" is not of type "integer"',
         "Argument a has type 'string' but should be 'integer'",
     ),
     "a boolean for an integer": (
         [[multiply(a=True, b=7)], [answer("x")]],
-        "does not fit: True is not of type 'integer'",
+        'does not fit: true is not of type "integer"',
         "Argument a has type 'boolean' but should be 'integer'",
     ),
     "a list for a text": (
         [[weather(["Oslo"])], [answer("x")]],
-        "does not fit: ['Oslo'] is not of type 'string'",
+        'does not fit: ["Oslo"] is not of type "string"',
         "Argument city has type 'array' but should be 'string'",
     ),
     "null for a text": (
         [[weather(None)], [answer("x")]],
-        "does not fit: None is not of type 'string'",
+        'does not fit: null is not of type "string"',
         "Argument city has type 'null' but should be 'string'",
     ),
     "a mistake, then the call": (
         [[multiply("six", 7)], [multiply(6, 7)], [answer(42)]],
-        "'six' is not of type 'integer'",
+        '"six" is not of type "integer"',
         "Argument a has type 'string'",
     ),
 }
@@ -193,7 +193,7 @@ def test_two_faults_in_one_round_are_told_together() -> None:
     script: list[Round] = [[multiply("six", "seven"), weather("Oslo")], [answer("x")]]
     told = ours(script).told
     assert len(told) == 2
-    assert all("is not of type 'integer'" in each for each in told)
+    assert all('is not of type "integer"' in each for each in told)
 
 
 def test_three_faulty_answers_and_more_are_shown_and_the_run_goes_on() -> None:
@@ -205,7 +205,7 @@ def test_three_faulty_answers_and_more_are_shown_and_the_run_goes_on() -> None:
     instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS)
     shown = model.sent[3].message
     assert "was not accepted after 3 attempts" in shown
-    assert "is not of type 'integer'" in shown
+    assert r"is not of type \"integer\"" in shown, "the error is a value of the context, as JSON"
 
 
 def test_an_error_of_the_service_of_the_model_ends_the_run_and_is_not_shown_to_it() -> None:
@@ -331,7 +331,7 @@ def test_a_value_that_is_not_among_those_of_an_enum_is_refused() -> None:
     assert theirs(script).calls
     mine = ours(script)
     assert not mine.calls
-    assert "'kelvin' is not one of ['celsius', 'fahrenheit']" in mine.told[0]
+    assert '"kelvin" is not one of ["celsius","fahrenheit"]' in mine.told[0]
 
 
 def test_after_twenty_rounds_in_vain_one_more_call_answers_and_the_record_says_so() -> None:

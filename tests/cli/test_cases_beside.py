@@ -39,7 +39,7 @@ CASES = """# Cases
 { "step1_draft": { "text": "0123456789" } }
 ```
 ```problems
-/step1_draft/text '0123456789' is too long
+/step1_draft/text "0123456789" is too long
 ```
 
 ## What a provider returns is lifted
@@ -104,7 +104,7 @@ def test_a_difference_is_shown_with_its_place(instrc: Instrc, folder: Path) -> N
 
 def test_what_comes_out_is_written_into_the_cases(instrc: Instrc, folder: Path) -> None:
     (folder / "mail.cases.md").write_text(
-        CASES.replace('"sent"\n```\n', "```\n").replace("/step1_draft/text '0123456789' is too long", "x")
+        CASES.replace('"sent"\n```\n', "```\n").replace('/step1_draft/text "0123456789" is too long', "x")
     )
     assert instrc("test", "--update").err == "wrote mail.cases.md\n5 passed\n"
     assert (folder / "mail.cases.md").read_text() == CASES
@@ -195,7 +195,7 @@ def test_a_path_that_leads_nowhere_is_a_problem(instrc: Instrc, path: str) -> No
         ),
         (
             '```json answer openai\n{ "name": "mail", "arguments": {} }\n```\n```json metrics\n{}\n```\n',
-            "'step1_draft' is a required",
+            '"step1_draft" is a required',
         ),
         (
             '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json metric\n{}\n```\n```json thoughts\n{}\n```\n',

@@ -192,7 +192,7 @@ def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None
         begun: Any = await service.call("SendMail", {"prompt": "go"})
         report = await engine.show(begun["run"])
         wrong = {"run": report.run, "step": "confirm", "data": '{"decision": "Maybe"}'}
-        with pytest.raises(RefusedError, match="'Maybe' is not one of"):  # JSON as text is read, also where it does not fit
+        with pytest.raises(RefusedError, match='"Maybe" is not one of'):  # JSON as text is read, also where it does not fit
             await service.call("answer", wrong)
         await service.close()
         return report.run

@@ -5,10 +5,12 @@ from __future__ import annotations
 import builtins
 import socket
 import time
+from json import dumps
 from typing import Any
 
 import pytest
 
+from instrc.jsonvalue import Json
 from instrc.schema.validation import Violation, is_valid, validate
 
 
@@ -19,7 +21,7 @@ def keywords(value: Any, schema: Any, **options: Any) -> list[str]:
 def test_a_violation_says_where_and_what() -> None:
     schema = {"type": "object", "properties": {"a/b": {"items": {"type": "integer"}}}}
     assert validate({"a/b": [1, "x"]}, schema) == (
-        Violation("/a~1b/1", "type", "/properties/a~1b/items/type", "'x' is not of type 'integer'"),
+        Violation("/a~1b/1", "type", "/properties/a~1b/items/type", '"x" is not of type "integer"'),
     )
     assert validate({"a/b": [1, 2]}, schema) == ()
 
@@ -151,7 +153,7 @@ def test_names_that_patterns_take_are_not_additional_and_not_unevaluated() -> No
 )
 def test_unevaluated_properties_are_those_that_no_schema_that_holds_has_seen(schema: Any, left: list[str]) -> None:
     violations = validate({"a": 1, "b": 2, "c": 3}, {**schema, "unevaluatedProperties": False})
-    assert [f"{', '.join(map(repr, left))} w" in violation.message for violation in violations] == ([True] if left else [])
+    assert [f"{', '.join(map(dumps, left))} w" in violation.message for violation in violations] == ([True] if left else [])
 
 
 # Formats
@@ -254,3 +256,42 @@ def test_unique_items_are_compared_in_linear_time() -> None:
     assert validate([1, True, "1", [1], [True], {"a": 1}, {"a": True}], schema) == ()
     assert keywords([1, 1.0], schema) == ["uniqueItems"]
     assert validate([1, 1], {"uniqueItems": False}) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"type": ["string", "null"]}, True, 'true is not of type "string", "null"'),
+        ({"enum": ["a", 1]}, None, 'null is not one of ["a",1]'),
+        ({"const": None}, "None", "null was expected"),
+        ({"required": ["a"]}, {}, '"a" is a required property'),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": None}, '"b" is required beside "a"'),
+        ({"not": {"const": None}}, None, 'null should not be valid under {"const":null}'),
+        ({"minLength": 9}, "it's", '"it\'s" is too short'),
+        ({"format": "date"}, "now", '"now" is not a "date"'),
+        ({"pattern": "^a$"}, "b", '"b" does not match "^a$"'),
+        ({"uniqueItems": True}, [None, None], "[null,null] has non-unique elements"),
+        ({"prefixItems": [{}], "items": False}, [1, None], "[1,null] has more items than are described"),
+        ({"unevaluatedItems": False}, [None], "[null] has more items than are described"),
+        ({"additionalProperties": False}, {"x": 1}, 'Additional properties are not allowed ("x" was unexpected)'),
+        ({"oneOf": [True, {}]}, [False], "[false] is valid under more than one of the given schemas"),
+        (False, None, "null is not allowed here"),
+        ({"anyOf": [{"type": "string"}, {"const": 1}]}, [None], "[null] is not valid under any of the given schemas"),
+    ],
+)
+def test_values_stand_in_words_as_json(schema: Json, value: Json, said: str) -> None:
+    assert [each.message for each in validate(value, schema)] == [said]
+
+
+@pytest.mark.parametrize("union", ["anyOf", "oneOf"])
+def test_of_alternatives_the_one_that_was_meant_is_told(union: str) -> None:
+    def task(tool: str, **arguments: Json) -> Json:
+        return {"type": "object", "properties": {"tool": {"const": tool}, **arguments}, "required": ["tool", *arguments]}
+
+    schema: Json = {union: [task("find", city={"type": "string"}), task("book", seats={"type": "integer"}), {"type": "null"}]}
+    assert validate({"tool": "book", "seats": None}, schema) == (
+        Violation("/seats", "type", f"/{union}/1/properties/seats/type", 'null is not of type "integer"'),
+    )
+    assert validate({"tool": "find"}, schema)[0].message == '"city" is a required property'
+    assert validate({"tool": "fly"}, schema)[0].keyword == union  # which was meant is not known
+    assert validate({"city": 1}, schema)[0].keyword == union

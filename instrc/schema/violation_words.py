@@ -1,0 +1,70 @@
+"""Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+_UNIONS = frozenset({"anyOf", "oneOf"})
+_OF_KIND = frozenset({"type", "const", "enum"})
+_OF_LABEL = frozenset({"const", "enum"})
+
+
+def as_json(value: Json) -> str:
+    """Return a value as it stands in a sentence."""
+    return dumps(value, indent=False)
+
+
+def names_as_json(names: Iterable[Json]) -> str:
+    """Return several values as they stand in a sentence."""
+    return ", ".join(map(as_json, names))
+
+
+def in_words(error: ValidationError) -> str:
+    """Return what an error of the library says."""
+    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
+    match error.validator:
+        case "type":
+            return f"{as_json(value)} is not of type {names_as_json(wanted if isinstance(wanted, list) else [wanted])}"
+        case "enum":
+            return f"{as_json(value)} is not one of {as_json(wanted)}"
+        case "const":
+            return f"{as_json(wanted)} was expected"
+        case "not":
+            return f"{as_json(value)} should not be valid under {as_json(wanted)}"
+        case "format":
+            return f"{as_json(value)} is not a {as_json(wanted)}"
+        case "oneOf" if not error.context:
+            return f"{as_json(value)} is valid under more than one of the given schemas"
+        case "items" | "unevaluatedItems":
+            return f"{as_json(value)} has more items than are described"
+        case None:
+            return f"{as_json(value)} is not allowed here"
+        case _:
+            own, said = repr(value), str(error.message)
+            return as_json(value) + said.removeprefix(own) if said.startswith(own) else said
+
+
+def meant(error: ValidationError) -> ValidationError:
+    """Return the error of the alternative that a value is meant for: the only one that its type and its constants allow."""
+    while error.validator in _UNIONS and error.context:
+        branches: dict[object, list[ValidationError]] = {}
+        for inner in error.context:
+            branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+        left = [inner for inner in branches.values() if not any(map(_is_of_another, inner))]
+        if len(left) != 1:
+            break
+        error = left[0][0]
+    return error
+
+
+def _is_of_another(error: ValidationError) -> bool:
+    """Tell whether an error shows that another alternative is meant: a wrong type, or a wrong constant in a member."""
+    path = error.relative_path
+    return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
