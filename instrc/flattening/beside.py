@@ -14,10 +14,11 @@ _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
 def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json], Json]) -> Json:
     """Return a schema with an annotation beside it; `intersect` does to the rest what `allOf` does.
 
-    `additionalProperties` is about all properties that stand beside it: of the schema and of the annotation.
+    `additionalProperties` and `unevaluatedProperties` are about all properties beside them: of the schema and of the annotation.
     """
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return intersect(schema, annotation)
+    annotation = _of_all_properties(schema, annotation)
     adds = as_object(annotation.get("properties", {})).keys() - as_object(schema.get("properties", {})).keys()
     if not closes(annotation) and not (adds and "additionalProperties" in schema):
         return intersect(schema, annotation)
@@ -33,6 +34,16 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
 def closes(annotation: Json) -> bool:
     """Tell whether an annotation speaks of the properties that nothing beside it names."""
     return isinstance(annotation, dict) and "additionalProperties" in annotation
+
+
+def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> dict[str, Json]:
+    """Return an annotation whose `unevaluatedProperties` is read as `additionalProperties`; it says nothing where one stands."""
+    if "unevaluatedProperties" not in annotation:
+        return annotation
+    made = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
+    if "additionalProperties" not in schema and "additionalProperties" not in annotation:
+        made["additionalProperties"] = annotation["unevaluatedProperties"]
+    return made
 
 
 def _open(schema: dict[str, Json]) -> dict[str, Json]:
