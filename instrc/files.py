@@ -19,7 +19,7 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 
 
-def name_of(path: str) -> str:
+def shown_path(path: str) -> str:
     """Return the name that problems show for a path."""
     return STDIN_NAME if path == STDIN else path
 
@@ -74,7 +74,7 @@ def is_there(path: str) -> bool:
 
 def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
-    name = name_of(path)
+    name = shown_path(path)
     return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
 
 

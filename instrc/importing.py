@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from instrc import arguments
-from instrc.files import STDIN, name_of, read_bytes
+from instrc.files import STDIN, read_bytes, shown_path
 from instrc.importers.catalogue import KINDS, OF_PYTHON
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import Imported, given_of, known_kind, read_tools
@@ -201,7 +201,7 @@ def _read(path: str, report: Report) -> Source | None:
     data = read_bytes(path, MOST_BYTES, report)
     if data is None:
         return None
-    name = name_of(path)
+    name = shown_path(path)
     if len(data) > MOST_BYTES:
         at = Source(name, data[:200].decode("utf-8", "replace")).whole()
         report.add(TooLarge(at=at, what="the file", limit=MOST_BYTES, unit="bytes"))

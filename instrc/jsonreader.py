@@ -85,7 +85,7 @@ class JsonText(Struct):
 
 def read(text: str) -> JsonText:
     """Read a text; `JsonSyntaxError` if it is not JSON."""
-    return _Reader(text).document()
+    return _TextReader(text).document()
 
 
 def read_value(text: str) -> Json:
@@ -161,7 +161,7 @@ _Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
 """A container whose bracket has been read: itself, its key in the one around it, their places."""
 
 
-class _Reader:
+class _TextReader:
     """One pass over a text with an explicit stack of open containers."""
 
     def __init__(self, text: str) -> None:

@@ -18,7 +18,7 @@ from instrc.limits.runs import PREVIEWED_COMMANDS
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.v1.views import bare
 from instrc.runtime.interpreter.versions import apply, begin, issue
-from instrc.runtime.message import message
+from instrc.runtime.message import model_message
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 
@@ -87,7 +87,7 @@ def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | 
         command = waiting.pop(0)
         count += 1
         if command["kind"] == "model":
-            found.setdefault(command["chunk"], (message(command), command["schema"]))
+            found.setdefault(command["chunk"], (model_message(command), command["schema"]))
         if command["kind"] != "fire":
             apply(plan, state, command["id"], _made_up_result(command))
         waiting.extend(issue(plan, state))

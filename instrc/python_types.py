@@ -43,7 +43,7 @@ def described(value: object) -> Described | None:
     try:
         if routine is not None:
             _refuse_unnamed(routine)
-        schema = schema_of(value if routine is None else routine)
+        schema = pydantic_schema(value if routine is None else routine)
     except _Unnamed as error:
         raise TypeError(str(error)) from None
     except CompileError:
@@ -103,7 +103,7 @@ def attribute(value: object, name: str) -> object:
     return found
 
 
-def schema_of(value: object) -> JsonObject:
+def pydantic_schema(value: object) -> JsonObject:
     """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[[], JsonObject] | None = getattr(value, method, None)

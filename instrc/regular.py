@@ -49,10 +49,10 @@ def is_regular(path: str) -> bool:
 def refuse_odd(path: str, mode: int) -> None:
     """Raise an `OSError` that says what a path is, if it is no regular file."""
     if not S_ISREG(mode):
-        raise OSError(0, f"it is {kind_of(mode)}", path)
+        raise OSError(0, f"it is {file_kind(mode)}", path)
 
 
-def kind_of(mode: int) -> str:
+def file_kind(mode: int) -> str:
     """Return what the mode of a file says that it is, with its article."""
     kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
     return next((name for test, name in kinds.items() if test(mode)), "no regular file")

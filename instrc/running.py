@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import all_activities
 from instrc.launching.hosting import Here, close_stores, host_of
-from instrc.launching.launcher import Launcher, inputs_of
+from instrc.launching.launcher import Launcher, given_inputs
 from instrc.launching.preparing import Prepared, prepare
 from instrc.plain_values import takes_plain_values, takes_plain_values_async
 from instrc.problems.problem import CompileError, Problem
@@ -152,7 +152,7 @@ def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
     inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
     wrong: list[Problem] = []
     made = made_inputs(prepared.inputs)
-    inputs_of(prepared.inputs, {**made, **inputs}, wrong)
+    given_inputs(prepared.inputs, {**made, **inputs}, wrong)
     if wrong:
         raise CompileError(wrong)
     return rehearsal_of(prepared.document, inputs, made)

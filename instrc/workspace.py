@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
+from instrc.files import STDIN, is_folder, read_bytes, readable, reason, shown_path, unreadable
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -100,7 +100,7 @@ class Workspace:
 
         A mistake in it is reported; then there are none.
         """
-        name = program.name if isinstance(program, Source) else name_of(program)
+        name = program.name if isinstance(program, Source) else shown_path(program)
         with _own_report(report, name) as found:
             return self._compile(program, overrides, found)
         return ()
@@ -132,7 +132,7 @@ class Workspace:
     def _check(self, path: str, report: Report) -> None:
         from instrc import compiler  # the whole of it is loaded only here
 
-        place = None if path in {STDIN, name_of(STDIN)} else Path(path)
+        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
         source = self._read(path, place, report)
         if source is not None:
             registry = self._project.registry(place)
@@ -142,7 +142,7 @@ class Workspace:
         from instrc import compiler  # the whole of it is loaded only here
 
         name = program.name if isinstance(program, Source) else program
-        place = None if name in {STDIN, name_of(STDIN)} else Path(name)
+        place = None if name in {STDIN, shown_path(STDIN)} else Path(name)
         stem = _stem(place)
         if isinstance(program, str) and _is_vibe(program):
             if not readable(program, report):
@@ -179,7 +179,7 @@ class Workspace:
         limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
         text = self._text(path)
         data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
-        return None if data is None else take_in(name_of(path), data, report, limit)
+        return None if data is None else take_in(shown_path(path), data, report, limit)
 
     def _text(self, path: str) -> str | None:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None

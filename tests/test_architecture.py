@@ -156,12 +156,12 @@ def test_a_class_has_its_name_alone() -> None:
     """One meaning a word.
 
     In `ir/` a construct of the language keeps its name from form to form: `When` is one thing in the surface, the graph and the
-    process.  Classes that are private to their file may be called as others are.
+    process.
     """
     places: dict[str, list[Path]] = {}
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(file)
     forms = ROOT / "instrc" / "ir"
     assert {

@@ -62,7 +62,7 @@ class Contents:
             return known
         read_at = time_ns()
         data = read_regular(real, MOST_BYTES)
-        content = FileContent(state, digest_of(data), any(mark in data for mark in _LOOKS_ELSEWHERE))
+        content = FileContent(state, joint_digest(data), any(mark in data for mark in _LOOKS_ELSEWHERE))
         if max(state[3:]) + SETTLED < read_at and is_unicode(real):
             self._remembered[real] = content
             self._fresh = True
@@ -103,7 +103,7 @@ def store(path: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def digest_of(*parts: bytes) -> bytes:
+def joint_digest(*parts: bytes) -> bytes:
     """Return one digest of several byte strings; where one ends and the next begins counts."""
     whole = blake2b(digest_size=SIZE)
     for part in parts:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from instrc.checking.contents import SIZE, Contents, digest_of
+from instrc.checking.contents import SIZE, Contents, joint_digest
 from instrc.files import STDIN
 from instrc.problems.problem import CompileError
 from instrc.version import __version__
@@ -23,7 +23,7 @@ class Digests:
     def __init__(self, workspace: Workspace, contents: Contents, roots: Sequence[str], shared: Sequence[str]) -> None:
         self.workspace = workspace
         settings = repr((tuple(roots), tuple(shared), sys.version_info)).encode()
-        self.base: bytes = digest_of(__version__.encode(), _package(), settings)
+        self.base: bytes = joint_digest(__version__.encode(), _package(), settings)
         self.contents = contents
         self.worlds: dict[int, tuple[Registry, bytes]] = {}
         """By the `id` of a registry, which is kept alive."""
@@ -58,7 +58,7 @@ class Digests:
             parts.append(self._world(registry))
         else:
             parts.append(repr(self._versions(file)).encode("utf-8", "surrogateescape"))
-        return digest_of(*parts)
+        return joint_digest(*parts)
 
     def _registry(self, file: str) -> tuple[Registry, bytes]:
         """Return the registry that a file sees and where its roots are: the same for all of one ending in a folder."""
@@ -73,7 +73,9 @@ class Digests:
         folder = os.path.dirname(file)  # noqa: PTH120  -- strings: this runs for each file
         if folder not in self.settings:
             place = self.workspace.settings_file(file)
-            self.settings[folder] = b"" if place is None else digest_of(str(place).encode(), self.contents.of(str(place)).digest)
+            self.settings[folder] = (
+                b"" if place is None else joint_digest(str(place).encode(), self.contents.of(str(place)).digest)
+            )
         return self.settings[folder]
 
     def _versions(self, file: str) -> list[str]:

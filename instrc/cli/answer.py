@@ -17,9 +17,9 @@ from instrc.cli.running import (
     engine,
     exit_with,
     files_of,
+    given_value,
     refuse_output,
     run_to_end,
-    value_of,
 )
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
@@ -42,7 +42,7 @@ def command(
     refuse_output(output, files_of(data))
     try:
         with Watcher(quiet=quiet) as sink:
-            report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))
+            report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, given_value(data, data=True)))
     except CompileError as error:
         raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))

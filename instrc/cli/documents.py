@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.cli.terminal import write
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
 from instrc.jsontext import dumps
@@ -93,7 +93,7 @@ def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) 
             return document
     report.add(
         problems.rim.NoSuchDocument(
-            at=Source(name_of(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
+            at=Source(shown_path(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
         )
     )
     return None

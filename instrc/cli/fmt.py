@@ -13,7 +13,7 @@ from instrc.cli.outputs import try_to_write
 from instrc.cli.progress import with_progress
 from instrc.cli.show import PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import tell, write
-from instrc.files import STDIN, name_of, read_bytes
+from instrc.files import STDIN, read_bytes, shown_path
 from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
@@ -73,7 +73,7 @@ def command(
 
 def _read(path: str, name: str, report: Report) -> Source | None:
     data = read_bytes(path, PROGRAM_BYTES, report)
-    shown = name or name_of(path) if path == STDIN else path
+    shown = name or shown_path(path) if path == STDIN else path
     return None if data is None else take_in(shown, data, report)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from instrc import problems
-from instrc.files import name_of, read_bytes, readable
+from instrc.files import read_bytes, readable, shown_path
 from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError, repeated_members
 from instrc.jsontext import loads
@@ -38,7 +38,7 @@ def read_data(path: str, report: Report) -> bytes | None:
     data = read_bytes(path, MOST_BYTES, report)
     if data is None or len(data) <= MOST_BYTES:
         return data
-    at = Source(name_of(path), data[:200].decode("utf-8", "replace")).whole()
+    at = Source(shown_path(path), data[:200].decode("utf-8", "replace")).whole()
     report.add(problems.size.TooLarge(at=at, what="the file", limit=MOST_BYTES, unit="bytes"))
     return None
 
@@ -48,7 +48,7 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
     data = read_data(path, report)
     if data is None:
         return None
-    name = name_of(path)
+    name = shown_path(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ from instrc.cli.inputs import read_data, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -46,7 +46,7 @@ def command(
     if known is not None and data is not None:
         from instrc.lifting.lift import lift  # brings the validator
 
-        source = Source(name_of(answer), data.decode("utf-8-sig", "replace"))
+        source = Source(shown_path(answer), data.decode("utf-8-sig", "replace"))
         try:
             lifted = lift(source.text, known.value)
         except CompileError as error:

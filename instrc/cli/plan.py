@@ -13,7 +13,7 @@ import typer
 from instrc.cli.inputs import read_data, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import FINE, Format, deliver_text, show, verdict
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, tokens
 from instrc.problems.problem import CompileError
@@ -202,7 +202,7 @@ def _read(path: str, report: Report) -> Given | None:
     from instrc.importers.given import of_text  # it knows places in both
 
     try:
-        given = of_text(Source(name_of(path), data.decode("utf-8-sig", "replace")))
+        given = of_text(Source(shown_path(path), data.decode("utf-8-sig", "replace")))
     except CompileError as error:
         report.take(error)
         return None

@@ -17,11 +17,11 @@ from instrc.cli.running import (
     engine,
     exit_with,
     files_of,
+    given_value,
     refuse_output,
     run_to_end,
     show_warnings,
     tell_of_made_up_answers,
-    value_of,
 )
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
@@ -91,7 +91,7 @@ def command(
     from instrc.launching.preparing import prepare
 
     try:
-        prompt = None if given is None else value_of(given)
+        prompt = None if given is None else given_value(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
         show_warnings([prepared], shape, quiet=quiet)

@@ -14,7 +14,7 @@ import typer
 from instrc.cli import begin_long_work
 from instrc.cli.show import PROBLEMS, Format, deliver_text, refuse, show, verdict
 from instrc.cli.terminal import tell
-from instrc.files import STDIN, name_of, read_bytes, reason
+from instrc.files import STDIN, read_bytes, reason, shown_path
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.problems.problem import CompileError
@@ -94,7 +94,7 @@ def exit_with(error: CompileError, shape: Format) -> typer.Exit:
     return typer.Exit(verdict(error.problems))
 
 
-def value_of(text: str, *, data: bool = False) -> Json:
+def given_value(text: str, *, data: bool = False) -> Json:
     """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
     given = text
     if text == STDIN or text.startswith("@"):
@@ -103,7 +103,7 @@ def value_of(text: str, *, data: bool = False) -> Json:
             given = _content(path).decode("utf-8-sig")
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-            message = f"{name_of(path)!r} cannot be read: {reason}"
+            message = f"{shown_path(path)!r} cannot be read: {reason}"
             raise typer.BadParameter(message) from None
     if data or given.lstrip()[:1] in {"{", "["}:
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.cli.documents import Emit, NamedArtefact, document_to_print
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -198,5 +198,5 @@ def _placed(
             if registry is not None:
                 known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))
                 at = known.of(f"{each.pointer}/{each.keyword}")
-        placed.append(replace(each, at=at or Source(name_of(owner.file), "").whole()))
+        placed.append(replace(each, at=at or Source(shown_path(owner.file), "").whole()))
     return placed

@@ -9,7 +9,7 @@ import typer
 
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, one_stdin
 from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import OptionOverrides, Workspace
@@ -39,7 +39,7 @@ def command(
         if not report.failed:
             from instrc.classes.programs import module_of  # after the files are known to compile
 
-            text = module_of(compiled, ", ".join(map(name_of, files)))
+            text = module_of(compiled, ", ".join(map(shown_path, files)))
     except CompileError as error:
         report.take(error)
     found = report.once()

@@ -12,7 +12,7 @@ from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, Stric
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.targeting import LoweredTool, one_by_one
 from instrc.cli.terminal import write
-from instrc.files import name_of
+from instrc.files import shown_path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
@@ -52,7 +52,7 @@ def command(
 
         found = verify(each.payload, each.target)
         results.append({"name": each.stem, **found.to_json()})
-        report.problems.extend(_problems(each, found, Source(name_of(file), "").whole()))
+        report.problems.extend(_problems(each, found, Source(shown_path(file), "").whole()))
     if results:
         write(f"{dumps(results[0] if len(results) == 1 else results)}\n")
     problems = report.once()

@@ -10,7 +10,7 @@ from instrc.ir.paths import Path
 from instrc.ir.reads import Listed, Named, Read, written_value
 from instrc.ir.steps import EngineProperties
 from instrc.jsonvalue import Json, JsonObject
-from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
+from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 
 
 class Engines:
@@ -24,7 +24,7 @@ class Engines:
         """Return what is for the engine beside a step."""
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN:
-            tools = tools_of(self.graph, step) or ()
+            tools = plannable_tools(self.graph, step) or ()
             plan = self._plan(tools, item)
             bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
             references = self.paths.references((*step.reads, *bound), item)

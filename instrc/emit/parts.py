@@ -81,7 +81,7 @@ def answer_of(schema: Json) -> Json:
     return {"type": "object", "properties": {"output": output}, "required": ["output"]}
 
 
-def inputs_of(schema: Json) -> Json:
+def input_part(schema: Json) -> Json:
     """Return the part of a schema that is filled in before the server is called."""
     made = dict(as_object(schema))
     made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}

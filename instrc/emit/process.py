@@ -7,7 +7,7 @@ from instrc.emit.paths import suffixed
 from instrc.emit.render import Renderer
 from instrc.ir import flow
 from instrc.ir.paths import ObjectReading, Path, Reading
-from instrc.ir.plan import Chunk, Plan, walk
+from instrc.ir.plan import Chunk, Plan, all_chunks
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant
 
@@ -23,7 +23,7 @@ def make_process(plan: Plan, render: Renderer, title: str | None) -> Process:
         once = (None,) if chunk.block is None else render.items  # a block is repeated an item, steps are multiplied inside theirs
         for item in once:
             names.append(context_name(chunk, item))
-            for each in walk(plan.flat.graph, (chunk,), plan.inside):
+            for each in all_chunks(plan.flat.graph, (chunk,), plan.inside):
                 if each.block is not None:
                     waiting.append((each, item))
                     continue

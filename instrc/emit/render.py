@@ -9,7 +9,7 @@ from instrc.emit.container import Container
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engines import Engines
-from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
+from instrc.emit.parts import answer_of, has_output, input_part, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
@@ -258,7 +258,7 @@ class Renderer:
             return self._left_null(with_null_output(schema))
         if step.executor == "server":
             return answer_of(schema)
-        return schema if self.part == "result" else inputs_of(schema)
+        return schema if self.part == "result" else input_part(schema)
 
     def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""

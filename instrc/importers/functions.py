@@ -176,7 +176,7 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         at=path,
         schema=schema,
         schema_at=schema_at,
-        description=text_of(value.get("description"), (*path, "description"), given),
+        description=description_text(value.get("description"), (*path, "description"), given),
         title=title if isinstance(title, str) else None,
         result=partial(normalize_schema, value[result_key], (*path, result_key), given, kind.rules) if result_key else None,
         extras=extras,
@@ -225,7 +225,7 @@ def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
     return schema
 
 
-def text_of(value: Json, path: Location, given: Given) -> str | None:
+def description_text(value: Json, path: Location, given: Given) -> str | None:
     """Return a description as a text."""
     if value is None or isinstance(value, str):
         return value or None

@@ -24,18 +24,18 @@ DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
     found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
-    tell(found.notes, given, plain_words=rules.plain_words)
+    report_notes(found.notes, given, plain_words=rules.plain_words)
     return found.schema
 
 
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
     found = made_sound(normalized(schema, path, given, rules), path)
-    tell(found.notes, given)
+    report_notes(found.notes, given)
     return found.schema
 
 
-def tell(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
+def report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
     """Make problems of notes; what a dialect defines, and words of a kind's own, need none."""
     for note in notes:
         if note.kind == "left-out":

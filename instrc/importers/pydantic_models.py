@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.importers.functions import normalize_schema, text_of
+from instrc.importers.functions import description_text, normalize_schema
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import schema_of
+from instrc.python_types import pydantic_schema
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
 
@@ -27,7 +27,7 @@ def read_objects(values: Iterable[object]) -> Given:
     for value in values:
         name = getattr(value, "__name__", "") or value_in_words(value)
         try:
-            found.append({_NAME: name, **as_object(of_value(schema_of(value)).value)})
+            found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
@@ -70,5 +70,5 @@ def tools(given: Given) -> Iterator[ImportedTool]:
             schema=normalize_schema(rest, path, given, RULES),
             schema_at=path,
             title=title if _NAME in entry and title != name else None,
-            description=text_of(entry.get("description"), (*path, "description"), given),
+            description=description_text(entry.get("description"), (*path, "description"), given),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from instrc.importers.functions import normalize_schema, text_of
+from instrc.importers.functions import description_text, normalize_schema
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, Location, as_object
@@ -80,7 +80,7 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
         at=path,
         schema=_described(schema, at, given),
         schema_at=path,
-        description=text_of(entry.get("description"), (*path, "description"), given),
+        description=description_text(entry.get("description"), (*path, "description"), given),
         result=partial(normalize_schema, result, (*path, "output_type"), given, RULES) if result.__class__ is dict else None,
     )
 

@@ -25,7 +25,7 @@ class UnreadableProcessError(ValueError):
         self.reason = reason
 
 
-def refuse(pointer: str, reason: str) -> NoReturn:
+def refuse_process(pointer: str, reason: str) -> NoReturn:
     """Stop reading: this is no process."""
     raise UnreadableProcessError(pointer, reason)
 
@@ -54,11 +54,11 @@ def engine_of(kind: str, place: Place, schema: JsonObject, at: str) -> JsonObjec
     """Return the engine property of a block or a branch."""
     engine = schema.get(kind)
     if not isinstance(engine, dict):
-        refuse(f"{at}/{kind}" if kind in schema else at, f"the engine property `{kind}` is missing")
+        refuse_process(f"{at}/{kind}" if kind in schema else at, f"the engine property `{kind}` is missing")
     fault = fault_of(kind, place, engine)
     if fault is not None:
         way, reason = fault
-        refuse(f"{at}/{kind}{pointer(way)}", reason)
+        refuse_process(f"{at}/{kind}{pointer(way)}", reason)
     return engine
 
 
@@ -68,7 +68,7 @@ def timed(chunk: Chunk, place: str) -> Chunk:
         left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay)):
             if word in left or (said is not None and not is_span(said)):
-                refuse(place + pointer(("properties", step.key, word)), SPAN)
+                refuse_process(place + pointer(("properties", step.key, word)), SPAN)
     return chunk
 
 
@@ -77,14 +77,14 @@ def is_branch(value: Json, number: int) -> bool:
     return is_count(value) and value == number
 
 
-def branches_of(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...]:
+def when_branches(bodies: list[BodyWithEngine], place: str) -> tuple[Branch, ...]:
     """Return the cases of a `when`; only the last of several can be its `else`."""
     found = tuple(
         Branch(condition_of(engine, place) if "path" in engine or "anyOf" in engine else None, body) for engine, body in bodies
     )
     for number, branch in enumerate(found):
         if branch.condition is None and (number == 0 or number < len(found) - 1):
-            refuse(
+            refuse_process(
                 f"{place}/anyOf/{number}",
                 "it says in `when` by a `path` and a `schema` when it runs; only the last can be the `else`",
             )
@@ -101,7 +101,7 @@ def condition_of(written: JsonObject, place: str) -> Condition:
         if isinstance(test, dict) and isinstance(path := test.get("path"), str)
     ]
     if len(found) < len(tests) or not found:
-        refuse(place, "a condition says a `path` and a `schema`")
+        refuse_process(place, "a condition says a `path` and a `schema`")
     return Condition(tuple(found))
 
 

@@ -144,7 +144,7 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
             return (context.body,)
 
 
-def walk(body: Body) -> Iterator[Context]:
+def all_contexts(body: Body) -> Iterator[Context]:
     """Yield all contexts of a body and of the blocks in it, each block before what is in it."""
     waiting = list(reversed(body.contexts))
     while waiting:

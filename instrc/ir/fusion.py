@@ -32,7 +32,7 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
     @property
     def kind(self) -> InstructionKind:
         """Who carries it out, by the suffix of its name."""
-        return kind_of(self.name)
+        return instruction_kind(self.name)
 
     @property
     def stem(self) -> str:
@@ -47,7 +47,7 @@ def suffix_of(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def kind_of(name: str) -> InstructionKind:
+def instruction_kind(name: str) -> InstructionKind:
     """Return who carries out what has a name."""
     return SUFFIXES.get(suffix_of(name), "model")
 

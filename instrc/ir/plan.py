@@ -56,7 +56,7 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
 
     def walk(self) -> Iterator[Chunk]:
         """Yield all chunks: a block before what is in it, what is in it before what comes after."""
-        yield from walk(self.flat.graph, self.chunks, self.inside)
+        yield from all_chunks(self.flat.graph, self.chunks, self.inside)
 
     @property
     def intersects(self) -> bool:
@@ -64,7 +64,7 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
         return bool(self.flat.mixins or self.flat.placed) or any(chunk.annotations for chunk in self.walk())
 
 
-def walk(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
+def all_chunks(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
     """Yield chunks and those in them: a block before what is in it, what is in it before what comes after."""
     waiting = list(reversed(chunks))
     while waiting:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from instrc.ir.executors import Executor
-from instrc.ir.flow import Body, Context, walk
+from instrc.ir.flow import Body, Context, all_contexts
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk
@@ -86,7 +86,7 @@ class Process(Struct, frozen=True):
 
     def contexts(self) -> Iterator[Context]:
         """Yield all contexts, each block before what is in it."""
-        return walk(self.body)
+        return all_contexts(self.body)
 
     @property
     def entry(self) -> JsonObject:
@@ -127,7 +127,7 @@ class Process(Struct, frozen=True):
         shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
         taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
         about = {word: value for word, value in document.items() if word not in taken}
-        own = {context.definition for context in walk(body)}
+        own = {context.definition for context in all_contexts(body)}
         return cls(
             body,
             title if isinstance(title, str) else None,

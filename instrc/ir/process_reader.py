@@ -15,14 +15,14 @@ from instrc.ir.block_json import (
     BodyWithEngine,
     Common,
     about_of,
-    branches_of,
     condition_of,
     engine_of,
     is_branch,
     least_of,
-    refuse,
+    refuse_process,
     source_of,
     timed,
+    when_branches,
 )
 from instrc.ir.chunk_json import frame_of, is_count, read_chunk, resolved
 from instrc.ir.executors import Executor
@@ -50,16 +50,16 @@ def body_of(document: Json) -> Body:
     """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if not isinstance(properties, dict) or not properties:
-        refuse("", "a process has a property for each context")
+        refuse_process("", "a process has a property for each context")
     for name in properties:
         if not is_context(name):
-            refuse(pointer(("properties", name)), _NO_CONTEXT)
+            refuse_process(pointer(("properties", name)), _NO_CONTEXT)
     if isinstance(document, dict) and "value" in document and not is_value(document["value"]):
-        refuse("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
-    return _Reader(document).read(properties)
+        refuse_process("/value", 'it is a path, `{ "const": … }`, or a list or an object of these')
+    return _ProcessReader(document).read(properties)
 
 
-class _Part(Struct, frozen=True):
+class _WrittenBody(Struct, frozen=True):
     """A body as it is written: the engine property of its branch, its contexts, its place."""
 
     engine: JsonObject
@@ -69,17 +69,17 @@ class _Part(Struct, frozen=True):
     """The schema around the contexts, unless it is as usual."""
 
 
-class _Reader(Struct):
+class _ProcessReader(Struct):
     """The reading of one document; blocks are found from outside in and made from inside out, so that depth costs no stack."""
 
     document: Json
-    parts: dict[str, list[_Part]] = field(default_factory=dict)
+    parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
     """The bodies of each block, by its place."""
     made: dict[str, Context] = field(default_factory=dict)
 
     def read(self, properties: JsonObject) -> Body:
         engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
-        whole = _Part(engine, properties, "/properties")
+        whole = _WrittenBody(engine, properties, "/properties")
         found: list[tuple[str, JsonObject, str, str | None]] = []
         waiting = [whole]
         while waiting:
@@ -91,7 +91,7 @@ class _Reader(Struct):
                 schema = self.resolved(written, place)
                 found.append((name, schema, place, self.definition(written)))
                 if len(found) > PROCESS_CONTEXTS or place.count("/properties/") > PROCESS_LEVELS:
-                    refuse("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
+                    refuse_process("", f"its blocks hold themselves, or are more than {PROCESS_CONTEXTS:,}")
                 if _kind(name) not in _EXECUTOR:
                     self.parts[place] = list(self.bodies(_kind(name), schema, place))
                     waiting.extend(self.parts[place])
@@ -99,7 +99,7 @@ class _Reader(Struct):
             self.made[place] = self.context(name, schema, place, definition)
         return self.body(whole)
 
-    def body(self, part: _Part) -> Body:
+    def body(self, part: _WrittenBody) -> Body:
         contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
         value = part.engine.get("value")
         return Body(self.paired(contexts, part.place), None if value is None else value_of(value), part.frame)
@@ -109,11 +109,11 @@ class _Reader(Struct):
         others: dict[str, str] = {}
         for context in contexts:
             if isinstance(context, Else) and others.setdefault(context.of, context.name) != context.name:
-                refuse(f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`")
+                refuse_process(f"{place}/{context.name}", f"`{context.of}` has an `else` already, `{others[context.of]}`")
         names = {context.name for context in contexts if isinstance(context, Repeat)}
         for of, name in others.items():
             if of not in names:
-                refuse(f"{place}/{name}", f"there is no `{of}` beside it")
+                refuse_process(f"{place}/{name}", f"there is no `{of}` beside it")
         if not others:
             return contexts
 
@@ -129,11 +129,11 @@ class _Reader(Struct):
         if kind in _EXECUTOR:
             properties = schema.get("properties")
             if properties is not None and not isinstance(properties, dict):
-                refuse(f"{place}/properties", "it is an object of steps")
+                refuse_process(f"{place}/properties", "it is an object of steps")
             return timed(read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place)
         for word in ("minItems", "maxItems"):
             if not is_count(schema.get(word, 0)):
-                refuse(f"{place}/{word}", "it is a number of elements")
+                refuse_process(f"{place}/{word}", "it is a number of elements")
         about = about_of(kind, schema)
         bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
         if kind == "else":
@@ -148,10 +148,10 @@ class _Reader(Struct):
         )
         match kind:
             case "when":
-                return When(name, branches_of(bodies, place), *common)
+                return When(name, when_branches(bodies, place), *common)
             case "try":
                 if len(bodies) != 2:
-                    refuse(place, "a `try` has two branches")
+                    refuse_process(place, "a `try` has two branches")
                 return Try(name, bodies[0][1], bodies[1][1], *common)
             case "each":
                 return self.each(name, schema, bodies[0][1], engine, common)
@@ -177,16 +177,16 @@ class _Reader(Struct):
         try:
             return resolved(schema, self.document)
         except ValueError as error:
-            refuse(place, str(error))
+            refuse_process(place, str(error))
 
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_Part]:
+    def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
         """Yield the bodies of a block as they are written."""
         if kind in {"when", "try", "else"}:
             listed = schema.get("anyOf")
             if not isinstance(listed, list):
-                refuse(place, "its branches stand in `anyOf`")
+                refuse_process(place, "its branches stand in `anyOf`")
             number = 0
             for index, written in enumerate(listed):
                 if not isinstance(written, dict) or written.get("type") != "null":
@@ -197,32 +197,32 @@ class _Reader(Struct):
         else:
             yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=mapping(schema.get(kind)))
 
-    def branch(self, written: Json, kind: str, place: str, number: int) -> _Part:
+    def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
         part = self.part(written, kind, place, None if kind == "else" else number)
         engine_of(kind, "branch", {kind: part.engine}, place)
         said = part.properties.get("branch")
         if kind != "else" and not (isinstance(said, dict) and is_branch(said.get("const"), number)):
             where = f"{place}/properties/branch" if "branch" in part.properties else place
-            refuse(where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is')
+            refuse_process(where, f'it has a property `branch`, {{ "const": {number} }}, that tells which branch it is')
         return part
 
-    def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _Part:
+    def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _WrittenBody:
         schema = self.resolved(written, place)
         properties = schema.get("properties", {})
         if not isinstance(properties, dict):
-            refuse(f"{place}/properties", "it is an object of contexts")
+            refuse_process(f"{place}/properties", "it is an object of contexts")
         for name in properties:
             if not is_context(name) and (branch is None or name != "branch"):
-                refuse(place + pointer(("properties", name)), _NO_CONTEXT)
+                refuse_process(place + pointer(("properties", name)), _NO_CONTEXT)
         if not isinstance(schema.get(kind, {}), dict):
-            refuse(f"{place}/{kind}", "an engine property is an object")
+            refuse_process(f"{place}/{kind}", "an engine property is an object")
         around = {word: each for word, each in schema.items() if word != kind}
         if kind == "do":
             around = {word: each for word, each in around.items() if word in OWN["do"]}
         contexts = dict.fromkeys(filter(is_context, properties))
         frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
-        return _Part(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
+        return _WrittenBody(mapping(schema.get(kind)), properties, f"{place}/properties", frame)
 
     def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, common: Common) -> Each:
         most = schema.get("maxItems")
@@ -250,6 +250,6 @@ class _Reader(Struct):
         self, name: str, bodies: list[BodyWithEngine], place: str, about: JsonObject | None, definition: str | None
     ) -> Else:
         if len(bodies) != 1:
-            refuse(f"{place}/anyOf", "an `else` has one branch beside `null`")
+            refuse_process(f"{place}/anyOf", "an `else` has one branch beside `null`")
         [(engine, body)] = bodies
         return Else(name, str(engine["of"]), body, about, definition)

@@ -18,7 +18,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.names import bare_name
-from instrc.runtime.plan import digest_of, plan_of
+from instrc.runtime.plan import plan_digest, plan_of
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """It names files of the store, and a `/` in an id parts a child from its run."""
@@ -67,13 +67,13 @@ class Launcher:
         elif run is not None and file_name(run) != run:
             reason = "no file can have this name on Windows"
             wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
-        inputs = inputs_of(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        inputs = given_inputs(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
             raise CompileError(wrong)
         plan = self.plan
         if entry is not None:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
-            plan["digest"] = digest_of(plan)
+            plan["digest"] = plan_digest(plan)
         return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
 
 
@@ -87,7 +87,7 @@ def new_id(name: str) -> str:
     return f"{word or 'run'}-{token_hex(3)}"
 
 
-def inputs_of(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
     """Return the inputs by name: an object gives them so, anything else is `prompt`; one that is left out has its default.
 
     `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.

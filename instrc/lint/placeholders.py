@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from instrc.ir.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat
 from instrc.jsonvalue import Json, pointer
-from instrc.lint.written import nodes
+from instrc.lint.written import program_nodes
 from instrc.problems.problem import Problem
 from instrc.schema.walk import walk
 from instrc.source import Span
@@ -28,7 +28,7 @@ def placeholders(program: Program) -> Iterator[Problem]:
     """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
     if not re.search(_BEHIND_QUOTE, program.source.text):
         return
-    written = list(nodes(program))
+    written = list(program_nodes(program))
     known = set(_values(written))
     for text, at in _texts(written):
         if "{" not in text and "<%" not in text:

@@ -74,7 +74,7 @@ class _Scope:
             count, scope = scope.known_around, scope.around
 
 
-class _Waiting(NamedTuple):
+class _PendingBody(NamedTuple):
     body: Body
     place: Location
     engine: Location
@@ -86,7 +86,7 @@ class _Waiting(NamedTuple):
 def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
     """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
     names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
-    waiting = [_Waiting(process.body, (), (), _Scope(names | (process.inputs or {})))]
+    waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]
     while waiting:
         body, place, engine, scope, until = waiting.pop()
         places = [_place_of(context, place) for context in body.contexts]
@@ -145,7 +145,7 @@ def _in_condition(condition: Condition, place: Location, reader: str, scope: _Sc
         yield from _judged([read], at, reader, scope)
 
 
-def _inside(block: Context, place: Location, scope: _Scope) -> Iterator[_Waiting]:
+def _inside(block: Context, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
     """Yield the bodies of a block with what can be read in them."""
     bodies = bodies_of(block)
     for number, body in enumerate(bodies):
@@ -165,7 +165,7 @@ def _inside(block: Context, place: Location, scope: _Scope) -> Iterator[_Waiting
         at = (*place, "anyOf", number) if isinstance(block, When | Try | Else) else place
         engine = (*at, type(block).__name__.lower())
         at = (*place, "items") if isinstance(block, Each | Repeat) else at
-        yield _Waiting(body, at, engine, _Scope(dict.fromkeys(names, True), scope), until)
+        yield _PendingBody(body, at, engine, _Scope(dict.fromkeys(names, True), scope), until)
 
 
 def _judged(reads: Iterator[Read] | list[Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:

@@ -17,7 +17,7 @@ REFERENCES = 100
 """How many references are followed from one place."""
 
 
-def unreadable(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
+def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     """Return what keeps a process from being read; nothing if it is none, or if it is only sound when composed."""
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):

@@ -11,7 +11,7 @@ import msgspec
 from instrc.ir.surface import Program
 
 
-def nodes(program: Program) -> Iterator[object]:
+def program_nodes(program: Program) -> Iterator[object]:
     """Yield each node of a program in order of place; names and places in them are not nodes, nor are annotations."""
     stack: list[object] = list(reversed(program.statements))
     while stack:

@@ -37,7 +37,7 @@ _OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *_SCHEMAS, *_OF_SCHEMAS})
 """Members of which an object of a library has at least one if it is a tool, several, or a schema."""
 
 
-class _Words(NamedTuple):
+class _ToolWords(NamedTuple):
     """What the objects of a library call the parts of a tool."""
 
     schema: str
@@ -46,9 +46,9 @@ class _Words(NamedTuple):
 
 
 _OBJECTS = (
-    _Words("args_schema"),  # LangChain
-    _Words("parameters_json_schema"),  # pydantic-ai
-    _Words("inputs"),  # smolagents
+    _ToolWords("args_schema"),  # LangChain
+    _ToolWords("parameters_json_schema"),  # pydantic-ai
+    _ToolWords("inputs"),  # smolagents
 )
 
 

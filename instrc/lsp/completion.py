@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json
 from instrc.limits.programs import COMPLETION_DISTANCE
 from instrc.lsp.expected import Expected, expected
 from instrc.lsp.hover import about
-from instrc.lsp.knowledge import Knowledge, inputs_of, members
+from instrc.lsp.knowledge import Knowledge, declared_inputs, members
 from instrc.lsp.session import EditorSession, TextDocument
 from instrc.naming import pascal
 
@@ -181,7 +181,9 @@ def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
             items = _members(knowledge.schema(known)) if known else []
             program = knowledge.program(found.group(1)) if found and not known else None
             if program is not None:
-                items = [types.CompletionItem(label=name, kind=types.CompletionItemKind.Field) for name in inputs_of(program)]
+                items = [
+                    types.CompletionItem(label=name, kind=types.CompletionItemKind.Field) for name in declared_inputs(program)
+                ]
             for item in items:
                 item.insert_text = f"{item.label}: "
                 item.sort_text = f"0{item.label}"

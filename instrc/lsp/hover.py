@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HOVERED_SCHEMA
-from instrc.lsp.knowledge import Knowledge, KnownInstruction, carried_out_by, inputs_of
+from instrc.lsp.knowledge import Knowledge, KnownInstruction, carried_out_by, declared_inputs
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
@@ -65,7 +65,7 @@ def about(known: KnownInstruction, knowledge: Knowledge) -> str:
 
 def _about_program(program: ProgramFile) -> str:
     """Return what a called program is, and the inputs that it declares."""
-    inputs = ", ".join(f"`{name}`" for name in ("prompt", *inputs_of(program)))
+    inputs = ", ".join(f"`{name}`" for name in ("prompt", *declared_inputs(program)))
     return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
 
 

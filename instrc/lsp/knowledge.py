@@ -141,7 +141,7 @@ class Knowledge:
         return self.schema(known) if known else {}
 
 
-def inputs_of(program: ProgramFile) -> list[str]:
+def declared_inputs(program: ProgramFile) -> list[str]:
     """Return the names of the inputs that a program declares."""
     read = parse(Source(program.path, program.data.decode("utf-8", "replace")), Report())
     return [statement.name.text for statement in read.statements if isinstance(statement, Input)]

@@ -33,7 +33,7 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     """
     if not are_tools(tools):
         return (InvalidTools(),)
-    return check_tasks(plan, tools_of(tools))[1]
+    return check_tasks(plan, tool_set(tools))[1]
 
 
 def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
@@ -49,7 +49,7 @@ def check_read(tasks: list[tuple[int, PlanTask]], tools: ToolSet) -> tuple[PlanP
     return tuple(check.problems)
 
 
-def tools_of(tools: Json | ToolSet) -> ToolSet:
+def tool_set(tools: Json | ToolSet) -> ToolSet:
     """Return the tools of a map; the last few maps are remembered by what they say."""
     if isinstance(tools, ToolSet):
         return tools

@@ -6,7 +6,7 @@ from instrc.ir.tasks import Reference
 from instrc.jsonvalue import Json
 from instrc.plain_values import takes_plain_values
 from instrc.plans.reading import read_tasks
-from instrc.plans.spelling import text_of
+from instrc.plans.spelling import uniform_text
 from instrc.plans.tools import PlanTool, ToolSet
 from instrc.problems.plans import PlanProblem
 
@@ -37,4 +37,4 @@ def uniform_plan(plan: Json, tools: Json) -> Json:
 def _entry(name: str, value: Json | Reference, tool: PlanTool | None) -> Json:
     if isinstance(value, Reference):
         return {"name": name, "is": value.kind, "text": str(value)}
-    return {"name": name, "is": "value", "text": text_of(value, name, tool)}
+    return {"name": name, "is": "value", "text": uniform_text(value, name, tool)}

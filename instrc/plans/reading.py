@@ -10,7 +10,7 @@ from instrc.ir.tasks import ID, PlanTask, Reference, ReferenceKind, reference
 from instrc.jsontext import STRICTLY, is_writable
 from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
-from instrc.plans.spelling import value_of
+from instrc.plans.spelling import uniform_value
 from instrc.plans.tools import PlanTool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument
 from instrc.problems.plans import InvalidPlan, PlanProblem
@@ -101,7 +101,7 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add) -
         if name in found:
             add(InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
         elif kind == "value":
-            found[name] = value_of(text, name, tool)
+            found[name] = uniform_value(text, name, tool)
         elif (way := _WAYS.get(kind)) is None:
             add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
         elif (read := reference(way, text)) is None:

@@ -12,11 +12,11 @@ from instrc.jsonvalue import Json
 from instrc.plans.tools import PlanTool
 
 
-def value_of(text: str, name: str, tool: PlanTool | None) -> Json:
+def uniform_value(text: str, name: str, tool: PlanTool | None) -> Json:
     """Return the value that a text of the uniform spelling stands for."""
     return argument_value(text, raw=tool is not None and tool.takes_text(name))
 
 
-def text_of(value: Json, name: str, tool: PlanTool | None) -> str:
+def uniform_text(value: Json, name: str, tool: PlanTool | None) -> str:
     """Return the text that stands for a value in the uniform spelling."""
     return argument_text(value, raw=tool is not None and tool.takes_text(name))

@@ -30,7 +30,7 @@ class RunBranch:
     """As a person is told."""
 
 
-def branches_of(program: RunnablePlan) -> list[RunBranch]:
+def run_branches(program: RunnablePlan) -> list[RunBranch]:
     """Return the branches of a program, in the order in which they stand."""
     refusable = dict.fromkeys(refusals(program))
     return [branch for region in program.regions for unit in region.units for branch in _of(program, region, unit, refusable)]
@@ -38,7 +38,7 @@ def branches_of(program: RunnablePlan) -> list[RunBranch]:
 
 def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: dict[tuple[int, str], None]) -> Iterator[RunBranch]:
     here, at = region.index, unit.index
-    name = scoped_id(place_of(program, region), unit.context)
+    name = scoped_id(blocks_around(program, region), unit.context)
     match unit.block:
         case When(branches=cases):
             for number, (case, body) in enumerate(zip(cases, unit.regions, strict=True), 1):
@@ -59,13 +59,13 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
             if unit.kind == "fail":
                 catcher = _catcher(program, region)
                 ending = "fails the run" if catcher is None else f"fails, which {catcher} catches"
-                yield RunBranch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} {ending}")
+                yield RunBranch("fail", here, at, f"{scoped_id(blocks_around(program, region), unit.steps[0].key)} {ending}")
             for step in unit.steps:
                 if (here, step.key) in refusable:
-                    yield RunBranch("refuse", here, at, f"{scoped_id(place_of(program, region), step.key)} is refused")
+                    yield RunBranch("refuse", here, at, f"{scoped_id(blocks_around(program, region), step.key)} is refused")
 
 
-def place_of(program: RunnablePlan, region: PlanRegion) -> str:
+def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
     """Return the blocks around a body: `whenContext1.repeatContext1`."""
     names: list[str] = []
     while region.parent is not None:
@@ -81,7 +81,7 @@ def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
         outer = program.regions[region.parent]
         owner = outer.units[region.owner]
         if isinstance(owner.block, Try) and region.index == owner.regions[0]:
-            return scoped_id(place_of(program, outer), owner.context)
+            return scoped_id(blocks_around(program, outer), owner.context)
         region = outer
     return None
 

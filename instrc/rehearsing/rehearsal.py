@@ -11,7 +11,7 @@ from functools import partial
 from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
 from instrc.limits.runs import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
-from instrc.rehearsing.branches import RunBranch, branches_of
+from instrc.rehearsing.branches import RunBranch, run_branches
 from instrc.rehearsing.playing import MADE_UP, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
@@ -107,7 +107,7 @@ def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, J
             break
         plan = plan_of(short)
         program = RunnablePlan(plan)
-        found = _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
+        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
         best = found if best is None or len(found.missed) < len(best.missed) else best
         before = short
     assert best is not None
@@ -133,12 +133,12 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
     return {**node, "maxItems": min(most, rounds)}
 
 
-class _Search:
+class _RunSearch:
     """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
 
     def __init__(self, program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point]) -> None:
         self.program, self.plan, self.inputs, self.points = program, plan, inputs, points
-        self.branches = branches_of(program)
+        self.branches = run_branches(program)
         self.kept: list[tuple[Choices, Played, list[RunBranch]]] = []
         self.tried = self.commands = 0
 

@@ -19,7 +19,7 @@ from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.names import bare_name
-from instrc.runtime.message import message
+from instrc.runtime.message import model_message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.prices import Prices, cost_of
 from instrc.runtime.retrying import Retry
@@ -67,7 +67,7 @@ class Effects:
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
         steps = command["steps"]
-        text = message(command)
+        text = model_message(command)
         name = steps[0] if len(steps) == 1 else command["chunk"]
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
         if command["complaints"]:

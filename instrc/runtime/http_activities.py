@@ -25,7 +25,7 @@ _WITHOUT_BODY = ("GET", "DELETE")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
-class _Table(TypedDict, total=False):
+class _HttpTable(TypedDict, total=False):
     """A table of the settings, as `_KINDS` has it."""
 
     url: Required[str]
@@ -58,7 +58,7 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
     Redirects are not followed.
     """
     checked(given, _KINDS)
-    table = cast("_Table", given)
+    table = cast("_HttpTable", given)
     method = table.get("method", "POST").upper()
     parts = urlsplit(_PLACE.sub("x", table["url"]))
     if method not in _METHODS:
@@ -94,7 +94,7 @@ def _trusted() -> SSLContext:
     return httpx.create_ssl_context()
 
 
-def _request(method: str, table: _Table, given: Json) -> httpx.Request:
+def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
     url = _PLACE.sub(lambda found: quote(_text(found[1], given), safe=""), table["url"])
     headers = {key: _header(fill_template(value, given)) for key, value in table.get("headers", {}).items()}
     query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}

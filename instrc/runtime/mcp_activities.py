@@ -28,7 +28,7 @@ IDLE = 10.0
 """Seconds without a call after which a session is closed."""
 
 
-class _Table(TypedDict, total=False):
+class _McpTable(TypedDict, total=False):
     """A table of the settings, as `_KINDS` has it."""
 
     mcp: Required[str]
@@ -45,7 +45,7 @@ def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler
     `environment` names the variables of the environment that the command is given; others it does not see.
     """
     checked(given, _KINDS)
-    table = cast("_Table", given)
+    table = cast("_McpTable", given)
     server = _server(table, folder)
     wanted = table.get("tool")
 
@@ -69,7 +69,7 @@ class _Server:
 _servers: dict[str, _Server] = {}
 
 
-def _server(table: _Table, folder: Path) -> _Server:
+def _server(table: _McpTable, folder: Path) -> _Server:
     words = table["mcp"].strip()
     if words.startswith(("http://", "https://")):
         return _servers.setdefault(words, _Server(words))

@@ -9,7 +9,7 @@ from instrc.runtime.interpreter.commands import ModelCommand
 RULER = "-----"
 
 
-def message(command: ModelCommand) -> str:
+def model_message(command: ModelCommand) -> str:
     """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
     parts: list[str] = []
     if command["context"]:

@@ -57,7 +57,7 @@ def plan_of(
     if models:
         options["models"] = dict(models)
     plan: PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
-    plan["digest"] = digest_of(plan)
+    plan["digest"] = plan_digest(plan)
     return plan
 
 
@@ -66,7 +66,7 @@ def has_pauses(plan: PinnedPlan) -> bool:
     return plan["options"].get("pauses", True) is True
 
 
-def digest_of(plan: PinnedPlan) -> str:
+def plan_digest(plan: PinnedPlan) -> str:
     """Return what pins a plan: equal for plans that are equal as JSON texts."""
     text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
     return sha256(text.encode()).hexdigest()

@@ -37,7 +37,7 @@ def question_of(command: Command) -> Question:
     return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
 
 
-def command_of(question: Question) -> UserCommand:
+def question_command(question: Question) -> UserCommand:
     """Return a question as the command by which a person is asked."""
     chunk = question.id.rpartition("/")[2].rpartition(".")[2]
     return {

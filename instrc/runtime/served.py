@@ -14,7 +14,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, Handler
 from instrc.runtime.retrying import Retry
-from instrc.runtime.tables import UnusableTableError, refuse, with_variables
+from instrc.runtime.tables import UnusableTableError, refuse_table, with_variables
 
 _POLICY = tuple(each.name for each in fields(Retry))
 
@@ -27,7 +27,7 @@ def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
         handler = make(name, filled, folder)
         schema = table.get("input", True)
         if not isinstance(schema, dict | bool):
-            refuse("`input` is a JSON Schema")
+            refuse_table("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
         raise CompileError([problems.launches.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
@@ -41,7 +41,7 @@ def _maker(table: Mapping[str, object]) -> Callable[[str, Mapping[str, object], 
     kinds = [kind for kind in ("url", "mcp") if kind in table]
     if len(kinds) != 1:
         known = ", ".join(f"`{key}`" for key in table) or "nothing"
-        refuse(f"its table has {known}; it needs one of `url` and `mcp`")
+        refuse_table(f"its table has {known}; it needs one of `url` and `mcp`")
     if kinds == ["url"]:
         from instrc.runtime.http_activities import http_handler  # its library is an extra
 
@@ -53,14 +53,14 @@ def _maker(table: Mapping[str, object]) -> Callable[[str, Mapping[str, object], 
 
 def _policy(table: object) -> Retry:
     if not isinstance(table, Mapping) or not set(table) <= set(_POLICY):
-        refuse(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
+        refuse_table(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
     given = dict(table)
     codes = given.pop("codes", None)
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value:  # noqa: PLR0124  -- NaN
-            refuse(f"`retry.{name}` is a number that is not negative")
+            refuse_table(f"`retry.{name}` is a number that is not negative")
     if not isinstance(given.get("attempts", 1), int):
-        refuse("`retry.attempts` is a whole number")
+        refuse_table("`retry.attempts` is a whole number")
     if codes is not None and not (isinstance(codes, list) and all(isinstance(code, str) for code in codes)):
-        refuse("`retry.codes` is a list of texts")
+        refuse_table("`retry.codes` is a list of texts")
     return Retry(**given, codes=frozenset(codes) if codes is not None else None)

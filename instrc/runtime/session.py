@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.limits.runs import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
 from instrc.naming import free_name
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
-from instrc.runtime.message import message
+from instrc.runtime.message import model_message
 from instrc.runtime.models.model import Model, Request
 from instrc.runtime.validation import complaints
 
@@ -62,7 +62,7 @@ class Session:
 
     async def _ask_model(self) -> JsonObject:
         """Ask the model what to say or to use; ask again where the answer does not fit."""
-        schema = schema_of(self.offers)
+        schema = turn_schema(self.offers)
         wrong: list[Complaint] = []
         rejected: Json = None
         for attempt in range(ASKED_AGAIN + 1):
@@ -78,7 +78,7 @@ class Session:
                 "complaints": wrong,
                 "model": None,
             }
-            request = Request(f"{self.id}/{command['id']}", "turn", message(command), schema, None, command)
+            request = Request(f"{self.id}/{command['id']}", "turn", model_message(command), schema, None, command)
             reply = await self.model.answer(request)
             rejected, wrong = reply.answer, [*reply.complaints, *complaints(reply.answer, schema)]
             if not wrong:
@@ -86,7 +86,7 @@ class Session:
         return {"say": f"(The model gave no answer that fits: {wrong[0]['message']})", "use": None}
 
 
-def schema_of(offers: tuple[SessionTool, ...]) -> Json:
+def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
     """Return what a model fills in at its turn: words, or one of the tools."""
     definitions: dict[str, Json] = {}
     tools: list[Json] = []

@@ -28,18 +28,20 @@ def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, 
     """Refuse keys that nobody reads and values of another kind."""
     for key, value in table.items():
         if key not in kinds:
-            refuse(f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}")
+            refuse_table(
+                f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}"
+            )
         if not isinstance(value, kinds[key]) or isinstance(value, bool):
-            refuse(f"`{key}` cannot be {type(value).__name__}")
+            refuse_table(f"`{key}` cannot be {type(value).__name__}")
 
 
 def _variable(name: str) -> str:
     value = secret(name)
     if value is None:
-        refuse(f"the environment variable `{name}` is not set")
+        refuse_table(f"the environment variable `{name}` is not set")
     return value
 
 
-def refuse(reason: str) -> NoReturn:
+def refuse_table(reason: str) -> NoReturn:
     """Say what is wrong with a table."""
     raise UnusableTableError(reason)

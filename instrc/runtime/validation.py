@@ -8,7 +8,7 @@ from instrc.runtime.interpreter.commands import Complaint
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 
 
-def accepts(schema: Json, value: Json) -> bool:
+def surely_valid(schema: Json, value: Json) -> bool:
     """Tell whether a value satisfies a schema; one that cannot be applied accepts nothing."""
     return is_valid(value, schema, unsure=False)
 

@@ -72,17 +72,17 @@ class Lock(Struct, frozen=True):
 
 def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
     """Return the entry for what a reference means now; `folder` is that of the lock."""
-    return Locked(reference, _version(vibe.uri), place_of(vibe, folder), digest_of(vibe))
+    return Locked(reference, _version(vibe.uri), vibe_place(vibe, folder), vibe_digest(vibe))
 
 
-def digest_of(vibe: Vibe) -> str:
+def vibe_digest(vibe: Vibe) -> str:
     """Return the digest of what a vibe file says."""
     from hashlib import sha256  # only a lock needs it
 
     return sha256(dumps(vibe.document, indent=False).encode()).hexdigest()
 
 
-def place_of(vibe: Vibe, folder: Path) -> str:
+def vibe_place(vibe: Vibe, folder: Path) -> str:
     """Return where a vibe lies, as a lock says it: the same on every machine."""
     real = os.path.realpath(vibe.source.name)
     built_in = os.path.realpath(resources.folder("schemas"))

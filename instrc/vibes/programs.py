@@ -11,7 +11,7 @@ from msgspec import Struct
 from instrc.problems.suggest import comparable
 from instrc.regular import read_regular
 from instrc.source import Span
-from instrc.vibes.refusals import leads_outside, unreadable
+from instrc.vibes.refusals import leads_outside, unreadable_file
 from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, choose
 from instrc.vibes.uri import parse
 
@@ -63,7 +63,7 @@ class Programs:
             try:
                 data = read_regular(os.path.realpath(path), self.max_bytes + 1)
             except (OSError, ValueError) as error:
-                raise unreadable(path.as_posix(), error, at) from None
+                raise unreadable_file(path.as_posix(), error, at) from None
             return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
         return None
 

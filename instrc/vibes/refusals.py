@@ -57,13 +57,13 @@ def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_
     return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
 
 
-def unreadable(name: str, error: OSError | ValueError, at: Span | None) -> CompileError:
+def unreadable_file(name: str, error: OSError | ValueError, at: Span | None) -> CompileError:
     """Refuse a file that cannot be read; a `ValueError` is about its path."""
     reason = getattr(error, "strerror", None) or "its path is not one"
     return invalid_vibe([(Source(name, "").whole(), reason.lower())], at)
 
 
-def too_large(name: str, start: bytes, limit: int) -> CompileError:
+def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
     """Refuse a file that is larger than `limit` bytes; `start` is how it begins."""
     from instrc.problems.size import TooLarge
 

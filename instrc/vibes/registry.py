@@ -23,7 +23,7 @@ from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
 from instrc.vibes.programs import ProgramFile, Programs
-from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
+from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable_file, unresolved
 from instrc.vibes.roots import LeadsOutsideError, Root, VibeFile, choose, read_name
 from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
 from instrc.vibes.vibe import Vibe, parse_vibe
@@ -172,7 +172,7 @@ class Registry:
     def _locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
         """Return the vibe that a reference meant when it was locked; `CompileError` if that is not there as it was."""
         from instrc.problems.locks import NotLocked, StaleLock  # as in `refusals`
-        from instrc.vibes.lock import digest_of, place_of  # needed where there is a lock only
+        from instrc.vibes.lock import vibe_digest, vibe_place  # needed where there is a lock only
 
         reference = uri.partition("#")[0]
         locked = lock.entries_for(reference)
@@ -184,12 +184,12 @@ class Registry:
                 vibe = self.peek(entry.address, at)
             except CompileError:
                 continue
-            if place_of(vibe, lock.path.parent) == entry.file:
-                if digest_of(vibe) == entry.sha256:
+            if vibe_place(vibe, lock.path.parent) == entry.file:
+                if vibe_digest(vibe) == entry.sha256:
                     return vibe
                 reason = f"`{entry.file}` has changed"
             elif reason == "its vibe is not there":
-                reason = f"it leads to `{place_of(vibe, lock.path.parent)}`"
+                reason = f"it leads to `{vibe_place(vibe, lock.path.parent)}`"
         raise CompileError([StaleLock(at=at, reference=short(reference), reason=reason)])
 
     def open(self, path: Path) -> Vibe:
@@ -261,7 +261,7 @@ class Registry:
             text = self._unsaved.get(real)
             data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
-            raise unreadable(name, error, at) from None
+            raise unreadable_file(name, error, at) from None
         vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
         return self._by_file.setdefault(real + "\0" + uri, vibe)
 

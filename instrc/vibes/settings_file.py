@@ -70,10 +70,10 @@ def read_file(file: Path) -> Settings:
     table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
-    return _Reader(source, file, table).settings()
+    return _SettingsReader(source, file, table).settings()
 
 
-class _Reader:
+class _SettingsReader:
     """One `[tool.instrc]` table; all that is wrong with it is said at once."""
 
     def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:

@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json
 from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
-from instrc.vibes.refusals import invalid_vibe, too_large
+from instrc.vibes.refusals import file_too_large, invalid_vibe
 
 _ONLY_IN_SCHEMAS = frozenset(
     [
@@ -83,7 +83,7 @@ def parse_vibe(
     Of a file over the limit, one byte more than `max_bytes` is enough.
     """
     if len(data) > max_bytes:
-        raise too_large(name, data, max_bytes)
+        raise file_too_large(name, data, max_bytes)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

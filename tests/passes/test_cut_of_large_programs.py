@@ -50,5 +50,5 @@ def test_what_is_over_a_limit_of_the_search_is_cut_all_the_same(limit: str, monk
 
 def test_no_more_orders_are_followed_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SEARCHED_STATES", 2)
-    states = [module._State(1, ((node,), ()), {}, {}) for node in (0, 1, 1, 2, 3)]
+    states = [module._Frontier(1, ((node,), ()), {}, {}) for node in (0, 1, 1, 2, 3)]
     assert [state.ready for state in module._distinct(states)] == [((0,), ()), ((1,), ())]

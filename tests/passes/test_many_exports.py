@@ -97,8 +97,8 @@ def test_the_schema_of_a_shared_step_is_made_once(folder: Path, monkeypatch: pyt
 
 def test_consts_that_no_export_needs_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated: list[object] = []
-    plain = calls.properties_of
-    monkeypatch.setattr(calls, "properties_of", lambda *given: evaluated.append(1) or plain(*given))
+    plain = calls.property_names
+    monkeypatch.setattr(calls, "property_names", lambda *given: evaluated.append(1) or plain(*given))
     made(chain(30, exported=()) + f"tool t = {schema('Other')};", folder)
     assert len(evaluated) < 3 * 30
 

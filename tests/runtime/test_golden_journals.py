@@ -12,7 +12,7 @@ from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.v1 import issue as issuing
 from instrc.runtime.interpreter.v1 import progress
-from instrc.runtime.plan import digest_of
+from instrc.runtime.plan import plan_digest
 
 FOLDER = Path(__file__).parent / "golden" / "v1"
 FILES = sorted(FOLDER.glob("*.json"))
@@ -43,7 +43,7 @@ def replayed(journal: Any) -> None:
 def test_a_journal_of_version_1_is_replayed(file: Path) -> None:
     journal = loads(file.read_bytes())
     assert journal["plan"]["interpreter"] == "1"
-    assert digest_of(journal["plan"]) == journal["plan"]["digest"], "the digest that pins a plan is counted as it was"
+    assert plan_digest(journal["plan"]) == journal["plan"]["digest"], "the digest that pins a plan is counted as it was"
     replayed(journal)
 
 

@@ -12,7 +12,7 @@ from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwi
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
-from instrc.runtime.validation import accepts
+from instrc.runtime.validation import surely_valid
 
 Answer = Callable[[Any], Any]
 
@@ -708,4 +708,18 @@ def test_a_result_that_is_none_fails_the_step() -> None:
 
 
 def test_a_condition_that_cannot_be_applied_holds_for_nothing() -> None:
-    assert not accepts({"$ref": "#/$defs/nowhere"}, 1)
+    assert not surely_valid({"$ref": "#/$defs/nowhere"}, 1)
+
+
+def test_a_tool_that_does_not_say_what_it_brings_may_bring_anything() -> None:
+    tools = {"Ping": {"activity": "Ping", "arguments": {"properties": {}}}}
+    document = process(
+        llmContext1=chunk(
+            step1_act=step({"type": "object", "properties": {"plan": {"type": "array", "plan": {"tools": tools}}}}, "prompt")
+        ),
+        serverContext1=chunk(step2_run_plan=call("RunPlan_Activity", "step1_act.plan", {"type": "array"}, plan={"tools": tools})),
+    )
+    answers: dict[str, Any] = {"model": {"step1_act": {"plan": [{"tool": "Ping", "id": "p", "arguments": {}}]}}, "activity": 5}
+    played = Played(document, lambda command: ok(answers[command["kind"]]), inputs={"prompt": "me"})
+    assert played.command("serverContext1.step2_run_plan[p]")["schema"] is True
+    assert played.outcome["value"] == [{"id": "p", "tool": "Ping", "status": "ok", "output": 5}]

@@ -16,7 +16,7 @@ from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
-from instrc.runtime.session import Session, SessionTool, schema_of
+from instrc.runtime.session import Session, SessionTool, turn_schema
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
@@ -98,7 +98,7 @@ def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
         properties = {"it": {"$ref": "#/$defs/thing"}}
         return {"type": "object", "properties": properties, "required": ["it"], "$defs": {"thing": {"type": kind}}}
 
-    schema = schema_of((SessionTool("One", tool("string")), SessionTool("Two", tool("integer"))))
+    schema = turn_schema((SessionTool("One", tool("string")), SessionTool("Two", tool("integer"))))
 
     def fits(name: str, value: Any) -> bool:
         return Draft202012Validator(schema).is_valid({"say": None, "use": {"tool": name, "arguments": {"it": value}}})

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import pytest
 
 import instrc
+from instrc.vibes.memory import MemoryRoot
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -136,3 +137,8 @@ def test_what_is_lost_of_a_tool_is_in_the_report() -> None:
 def test_several_tools_are_not_one_instruction() -> None:
     with pytest.raises(instrc.CompileError, match="it holds 2 tools"):
         instrc.compile("Draft", vibes={"Draft": {"tools": [TOOLS["mcp"], {"name": "other", "inputSchema": SCHEMA}]}})
+
+
+def test_names_in_memory_are_listed_folder_by_folder_in_the_order_of_their_names() -> None:
+    root = MemoryRoot({"mail/b": SCHEMA, "calendar/a": SCHEMA, "c": SCHEMA})
+    assert list(root.uris()) == ["aug:c", "aug:calendar/a", "aug:mail/b"]

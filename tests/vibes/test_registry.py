@@ -333,3 +333,9 @@ def test_a_reference_that_leads_nowhere_offers_what_is_there(files: Files, refer
     (found,) = caught.value.problems
     assert isinstance(found, UnresolvedReference)
     assert found.nearest == close
+
+
+def test_a_folder_is_known_by_its_own_path_and_not_by_that_of_a_link_to_it(files: Files) -> None:
+    root = files("w", {"real/a.vibe.json": SCHEMA})
+    (root / "alias").symlink_to(root / "real")
+    assert list(Registry([root], library=files("l", {})).uris()) == ["aug:real/a"]

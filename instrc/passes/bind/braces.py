@@ -13,7 +13,7 @@ from instrc.ir.surface import Expression, Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.holding import Brackets, numbers
+from instrc.passes.bind.holding import Brackets, step_numbers
 from instrc.passes.bind.literals import is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.slots import brackets_at
@@ -75,7 +75,7 @@ def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext
     if not content.units:
         return value
     step = under_key(ev, content, context, written.span)
-    return _beside(ev, value, step, set(numbers(content.units))) if isinstance(value, Members) else step
+    return _beside(ev, value, step, set(step_numbers(content.units))) if isinstance(value, Members) else step
 
 
 def _contents(written: Object) -> list[Expression]:
@@ -135,7 +135,7 @@ def take(
 ) -> StepObject:
     """Put some of what brackets hold into a slot."""
     ev.steps.take_in(units)
-    for number in numbers(units):
+    for number in step_numbers(units):
         brackets.written.discard(number)
         brackets.inner.pop(number, None)
     if context.brackets is not None:
@@ -145,5 +145,5 @@ def take(
 
 def outside_reads(steps: Steps, block: StepObject) -> list[Path]:
     """Return what the steps of a block read from outside it."""
-    inside = set(numbers(block.units))
+    inside = set(step_numbers(block.units))
     return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]

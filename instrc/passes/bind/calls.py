@@ -18,7 +18,7 @@ from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import CallInputs, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
-from instrc.passes.bind.signature import properties_of
+from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, StepResult
 from instrc.passes.trampoline import Task
@@ -131,7 +131,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
             if isinstance(content, Fusion) and content.instruction == preparation:
                 return
     schema = ev.flat(preparation, span)
-    known = properties_of(schema, ())
+    known = property_names(schema, ())
     told = tuple(_told(given, known))
     kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
     fused = [

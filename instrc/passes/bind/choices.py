@@ -115,7 +115,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     if isinstance(called, Instruction):
         made = _described(ev, called, expression.span, context)
     elif isinstance(called, CalledProgram):
-        inputs = programs.inputs_of(ev, called, expression.span, context)
+        inputs = programs.input_schemas(ev, called, expression.span, context)
         if inputs is None:
             return None
         made = _of_inputs(inputs), {}, True
@@ -158,7 +158,7 @@ def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str) -> b
     """Tell whether the literals that a program gives to a tool are such as it takes."""
     literals = [(each.label, each.value.value) for each in given.arguments if isinstance(each.value, Constant)]
     named = [(label, value) for label, value in literals if label is not None and label in known]
-    fits = [programs.accepts(ev, known[label], label, value, given.labels[label], callee) for label, value in named]
+    fits = [programs.admits_literal(ev, known[label], label, value, given.labels[label], callee) for label, value in named]
     return all(fits)
 
 

@@ -11,7 +11,7 @@ _NUMBER = r"\d{1,9}(?:\.\d{1,6})?"
 _DURATION = rf"P(?=[\dT])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
 
 
-def is_duration(text: str) -> bool:
+def is_fixed_duration(text: str) -> bool:
     """Tell whether a text is a duration; months and years are of no fixed length, so they are none."""
     return re.fullmatch(_DURATION, text) is not None
 

@@ -37,7 +37,7 @@ from instrc.passes.bind.blocks import evaluate_block
 from instrc.passes.bind.braces import members
 from instrc.passes.bind.calls import call, fail
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.durations import is_duration, is_no_time
+from instrc.passes.bind.durations import is_fixed_duration, is_no_time
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning
@@ -91,7 +91,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
     for word in TIMING:
         value = added.pop(word, None)
         if value is not None:
-            if not isinstance(value, str) or not is_duration(value):
+            if not isinstance(value, str) or not is_fixed_duration(value):
                 ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word))
                 return None
             if word == "within" and is_no_time(value):

@@ -80,7 +80,7 @@ def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -
     for number in brackets.written:
         if number in brackets.inner:
             unit = brackets.inner[number].unit
-            members = numbers((unit,))
+            members = step_numbers((unit,))
             if not excluded.intersection(members):
                 units[members[0]] = unit
         elif number not in excluded and number not in homes:
@@ -100,7 +100,7 @@ def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> 
     return found
 
 
-def numbers(units: Sequence[Unit]) -> list[int]:
+def step_numbers(units: Sequence[Unit]) -> list[int]:
     """Return the steps of some units, in order."""
     found: list[int] = []
     for unit in units:
@@ -126,7 +126,7 @@ def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, 
         else:
             blocks = _blocks([steps[unit].content])
             first = unit
-        inside = tuple(number for block in blocks for number in numbers(block.units))
+        inside = tuple(number for block in blocks for number in step_numbers(block.units))
         if inside:
             found[first] = (*found.get(first, ()), *inside)
         waiting.extend(inner for block in blocks for inner in block.units)

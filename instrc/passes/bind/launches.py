@@ -16,7 +16,7 @@ from instrc.passes.bind import braces, filling
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import alias, find_instruction
 from instrc.passes.bind.names import CalledProgram
@@ -81,7 +81,7 @@ def _place_slot(
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, StepResult) and units == (value.path.origin,):
-        return filling.dissolve(ev, field, numbers(units)[0], brackets, context)
+        return filling.dissolve(ev, field, step_numbers(units)[0], brackets, context)
     return filling.slot_of(ev, field, braces.take(ev, units, brackets, context, expression.span, ()))
 
 

@@ -19,7 +19,7 @@ from instrc.passes.bind.given import CallInputs, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_choice
-from instrc.passes.bind.signature import properties_of
+from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, Members
@@ -137,5 +137,5 @@ def _fields(written: tuple[Written, ...]) -> list[Field]:
 
 def _stands_before(name: str, schema: Json) -> bool:
     """Tell whether a property of a mixin stands before what is put into it."""
-    names = list(properties_of(schema, ()))
+    names = list(property_names(schema, ()))
     return "default" not in names or name not in names or names.index(name) < names.index("default")

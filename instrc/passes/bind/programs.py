@@ -68,7 +68,7 @@ def _with_call(problem: Problem, span: Span) -> Problem:
     return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
 
 
-def inputs_of(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
+def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
     """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
     names = _names(ev, program, span, context)
     if names is None or _export(ev, program, names, span) is None:
@@ -169,7 +169,9 @@ def _evaluate_arguments(
         value: BoundValue | None = (
             Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
         )
-        if value is None or (isinstance(value, Data) and not accepts(ev, names.schemas()[name], name, value.value, at, callee)):
+        if value is None or (
+            isinstance(value, Data) and not admits_literal(ev, names.schemas()[name], name, value.value, at, callee)
+        ):
             complete = False
         else:
             found[name] = Data(value.value, name) if isinstance(value, Data) else value
@@ -186,7 +188,7 @@ def _evaluate_arguments(
     return {name: found[name] for name in inputs} if complete else None
 
 
-def accepts(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
+def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
     """Tell whether the schema of an argument admits a literal; report if not."""
     if satisfies(literal, schema) is not False:
         return True

@@ -27,7 +27,7 @@ class Signature(Struct, frozen=True):
 
 def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
     """Return the signature of an instruction with a flat schema and annotations behind it."""
-    properties = properties_of(schema, annotations)
+    properties = property_names(schema, annotations)
     kind = instruction.kind
     executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
     output = "output" in properties and executor != "user"
@@ -37,7 +37,7 @@ def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, .
     return Signature(schema, properties, kind, instruction.stem, executor, output, activity)
 
 
-def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
+def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
     """Return the names of the top-level properties in order, those that annotations add included."""
     found: dict[str, None] = {}
     for part in (schema, *annotations) if annotations else (schema,):

@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets
-from instrc.passes.bind.signature import properties_of
+from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.values import paths
 from instrc.problems.suggest import nearest
 
@@ -27,7 +27,7 @@ def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequen
     """Report slots that name no property, of the schema or of annotations, unless the schema is open."""
     if not slots or not isinstance(schema, dict):
         return True
-    names = tuple(properties_of(schema, annotations))
+    names = tuple(property_names(schema, annotations))
     open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)
     unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
     for slot in unknown:

@@ -14,7 +14,7 @@ from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, BlockPlaces, Foreseen
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.holding import Brackets, TakenUnit, numbers, units_held
+from instrc.passes.bind.holding import Brackets, TakenUnit, step_numbers, units_held
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.regions import Regions
 from instrc.passes.bind.values import BoundValue, StepResult
@@ -197,7 +197,7 @@ class Steps:
             if len(units) == 1 and isinstance(units[0], int) and not whole:
                 taken = (self._wrap(units[0], application, brackets),)
             else:
-                group = MixinGroup(application, units, tuple(numbers(units)), self._groups)
+                group = MixinGroup(application, units, tuple(step_numbers(units)), self._groups)
                 self._groups += 1
                 self.identities.enter(group)
                 self._forget(units)

@@ -43,11 +43,11 @@ def compose(graphs: Iterable[Graph], instructions: InstructionTable, report: Rep
 
     What several graphs compose alike is made once.
     """
-    shared: dict[Recipe, _Made] = {}
+    shared: dict[Recipe, _Composed] = {}
     return [_Composer(instructions, report, shared).graph(graph) for graph in graphs]
 
 
-class _Made(Struct, frozen=True):
+class _Composed(Struct, frozen=True):
     """A composed schema, the objects of steps in it, and whether references or definitions are."""
 
     schema: Json
@@ -58,14 +58,14 @@ class _Made(Struct, frozen=True):
 class _Composer:
     """The schemas of one graph; equal recipes are made once."""
 
-    def __init__(self, instructions: InstructionTable, report: Report, shared: dict[Recipe, _Made]) -> None:
+    def __init__(self, instructions: InstructionTable, report: Report, shared: dict[Recipe, _Composed]) -> None:
         self.instructions = instructions
         self.report = report
         self.placed: list[Placed] = []
         self.plans = False
         """Whether a model may be asked for a plan."""
         self.failed = False
-        self.known: dict[Recipe, _Made] = {}
+        self.known: dict[Recipe, _Composed] = {}
         """What was made without a word of complaint, by its recipe."""
         self.shared = shared
         """The part of that which holds no steps of a graph and no plans, so that it is the same in every graph."""
@@ -135,7 +135,7 @@ class _Composer:
         closing = tuple(filter(closes, place.block.annotations))
         self.fold(schema, (self.annotated(whole, closing, place.block.span),), place.block.span)
 
-    def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Made:
+    def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Composed:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
         found = self.known.get(recipe) or (None if self.plans else self.shared.get(recipe))
         if found is None:
@@ -147,7 +147,7 @@ class _Composer:
 
                 made = with_shared_references(made)
             holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
-            found = _Made(made, tuple(self.placed), holds_references)
+            found = _Composed(made, tuple(self.placed), holds_references)
             if len(self.report.problems) == before:
                 own = self.plans or bool(found.placed)
                 (self.known if own else self.shared)[recipe] = found

@@ -10,7 +10,7 @@ from instrc.ir.blocks import Region, Repeat, regions_of, tests_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
 from instrc.ir.rounds import Rounds, bodies_of
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 from instrc.problems.report import Report
 from instrc.source import Span
 
@@ -44,8 +44,8 @@ def check_handed(graph: Graph, report: Report) -> None:
 
 def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
     """Return the steps of a body, those inside others included."""
-    found: set[int | str | Local] = set(numbers(body.units))
-    return found | {inner for number in numbers(body.units) for inner in graph.inner.get(number, ())}
+    found: set[int | str | Local] = set(step_numbers(body.units))
+    return found | {inner for number in step_numbers(body.units) for inner in graph.inner.get(number, ())}
 
 
 def _reads(graph: Graph) -> Iterator[tuple[Path, Span]]:

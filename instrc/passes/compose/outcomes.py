@@ -18,7 +18,7 @@ from instrc.ir.reads import Constant
 from instrc.ir.rounds import Rounds, bodies_of
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.programs import OUTCOME_SCHEMAS
-from instrc.passes.compose.planned import RUN_PLAN, tools_of
+from instrc.passes.compose.planned import RUN_PLAN, plannable_tools
 from instrc.schema.evaluation import satisfies
 
 ERROR: Json = {
@@ -85,7 +85,7 @@ class Outcomes:
     def _outcome_of_plan(self, step: Step) -> Json:
         """Return the schema of what becomes of a plan, with the names of its tools."""
         schema = self.schemas.get(step.number, ANYTHING)
-        tools = tools_of(self.graph, step)
+        tools = plannable_tools(self.graph, step)
         items = schema.get("items") if isinstance(schema, dict) else None
         if tools is None or not isinstance(schema, dict) or not isinstance(items, dict):
             return schema

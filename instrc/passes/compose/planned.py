@@ -39,7 +39,7 @@ def _slots(content: Fusion) -> list[Slot]:
     return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
 
 
-def tools_of(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
+def plannable_tools(graph: Graph, step: Step) -> tuple[PlannableTool, ...] | None:
     """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
     plans = plans_of(graph, step)
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())

@@ -16,7 +16,7 @@ from instrc.passes.compose.bound import check_bound
 from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
-from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
+from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 from instrc.passes.compose.unread import unread_results
 from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
@@ -54,7 +54,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
         for _, chosen in choices_of(content):
             if isinstance(chosen, Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
-        if step.activity == RUN_PLAN and tools_of(graph, step) is None and _leads_somewhere(step, outcomes):
+        if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
             report.add(problems.plan_steps.NotAPlan(at=step.span))
         if step.executor == "block" and isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)

@@ -10,7 +10,7 @@ from instrc.ir.blocks import Each, Repeat, regions_of
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
 from instrc.limits.programs import FOLLOWED_PATHS
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 
 
 class Origins(msgspec.Struct):
@@ -37,7 +37,7 @@ class Sources:
         for block in graph.blocks():
             for region in regions_of(block.content):
                 self.holders[region.number] = block
-                waiting = numbers(region.units)
+                waiting = step_numbers(region.units)
                 while waiting:
                     number = waiting.pop()
                     self.regions[number] = region.number

@@ -41,10 +41,10 @@ def unshown_results(flat: FlatGraph) -> Iterator[Unshown]:
     """Yield the decisions of people that lead to what they are not shown: one for each person, in order."""
     kinds = {step.executor for step in flat.graph.steps.values()}
     if {"model", "server", "user"} <= kinds:
-        yield from _Search(flat).results()
+        yield from _DecisionSearch(flat).results()
 
 
-class _Search:
+class _DecisionSearch:
     def __init__(self, flat: FlatGraph) -> None:
         self.steps, self.schemas = flat.graph.steps, flat.schemas
         self.sources = Sources(flat.graph)

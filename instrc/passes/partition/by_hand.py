@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc import problems
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import Graph, Step
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 from instrc.passes.partition.nodes import ORDER, CutChunk, PartitionNode
 from instrc.problems.report import Report
 
@@ -14,7 +14,7 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
-    chosen = {numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
+    chosen = {step_numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
     where: list[int] = []
     for node in nodes:
         if node.answer:
@@ -30,7 +30,7 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
                 return None
             where.append(later)
         else:
-            where.append(chosen[numbers((node.unit,))[0]])
+            where.append(chosen[step_numbers((node.unit,))[0]])
     for node, chunk in zip(nodes, where, strict=True):
         for need in node.reads:
             if where[need] > chunk:
@@ -58,4 +58,4 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
 
 
 def _step(graph: Graph, unit: Unit) -> Step:
-    return graph.steps[numbers((unit,))[0]]
+    return graph.steps[step_numbers((unit,))[0]]

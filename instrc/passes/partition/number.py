@@ -9,7 +9,7 @@ from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Path, reading_paths
 from instrc.ir.plan import Chunk, regions_in
 from instrc.naming import camel, snake
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 
 
 def number_steps(
@@ -57,7 +57,7 @@ def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tupl
         if isinstance(chunk, int):
             order[chunk] = None
         elif chunk.block is None:
-            for number in numbers(chunk.units):
+            for number in step_numbers(chunk.units):
                 if number in graph.inner:
                     order.update(dict.fromkeys(graph.inner[number]))
                 order[number] = None
@@ -124,7 +124,7 @@ def _regions_around(graph: Graph) -> dict[int, int]:
     blocks = graph.blocks()
     for step in blocks:
         for region in regions_of(step.content):
-            home.update((number, region.number) for number in numbers(region.units))
+            home.update((number, region.number) for number in step_numbers(region.units))
     return {region.number: home[step.number] for step in blocks for region in regions_of(step.content) if step.number in home}
 
 

@@ -14,7 +14,7 @@ from instrc.ir.fusion import MixinGroup, Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
-from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.holding import step_numbers
 from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, PartitionNode
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
@@ -185,7 +185,7 @@ def _steps_in(graph: Graph, unit: Unit) -> list[Step]:
     steps, inner = graph.steps, graph.inner
     if isinstance(unit, int) and unit not in inner:
         return [steps[unit]]
-    return [steps[each] for number in numbers((unit,)) for each in (*inner.get(number, ()), number)]
+    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
 def _slot_reads(group: MixinGroup) -> list[Path]:

@@ -81,7 +81,7 @@ def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]
 
 def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
     """Return the sequence for nodes of which some wait for blocks."""
-    search = _Search(executors, reads)
+    search = _SequenceSearch(executors, reads)
     if executors.count(BLOCK) > ORDERED_BLOCKS:
         return _blocks_at_once(search)
     left = search.least(search.start)
@@ -102,7 +102,7 @@ def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tu
     return found, states[0].blocks
 
 
-def _blocks_at_once(search: _Search) -> tuple[list[int], dict[int, int]]:
+def _blocks_at_once(search: _SequenceSearch) -> tuple[list[int], dict[int, int]]:
     """Return a sequence in which each block is done as soon as that is possible."""
     found: list[int] = []
     state = search.start
@@ -116,8 +116,8 @@ def _blocks_at_once(search: _Search) -> tuple[list[int], dict[int, int]]:
     return found, state.blocks
 
 
-def _distinct(states: Iterable[_State]) -> list[_State]:
-    kept: dict[object, _State] = {}
+def _distinct(states: Iterable[_Frontier]) -> list[_Frontier]:
+    kept: dict[object, _Frontier] = {}
     for state in states:
         kept.setdefault(state.ready, state)
         if len(kept) == SEARCHED_STATES:
@@ -130,11 +130,11 @@ def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) 
 
     Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
     """
-    search = _Search(executors, reads)
+    search = _SequenceSearch(executors, reads)
     return search.from_(search.start)
 
 
-class _State:
+class _Frontier:
     """What is done and what can be done next, by executor."""
 
     __slots__ = ("blocks", "done", "ready", "waits")
@@ -147,7 +147,7 @@ class _State:
         """The chunk of each block that is done."""
 
 
-class _Search:
+class _SequenceSearch:
     def __init__(self, executors: Sequence[int], reads: Sequence[Sequence[int]]) -> None:
         self.executors = executors
         self.readers: list[list[int]] = [[] for _ in executors]
@@ -162,18 +162,18 @@ class _Search:
                 change = 0 if executors[node] in (executors[reader], BLOCK) else 1
                 self.height[node] = max(self.height[node], self.height[reader] + change)
         first = [node for node, count in enumerate(self.needs) if count == 0]
-        self.start = _State(0, _by_executor(first, executors), {}, {})
+        self.start = _Frontier(0, _by_executor(first, executors), {}, {})
         self.tried = 0
         self._least: dict[object, int] = {}
 
-    def ahead(self, state: _State) -> int:
+    def ahead(self, state: _Frontier) -> int:
         """Return a number of chunks that the rest takes at least, blocks not counted."""
         tallest = [max((self.height[node] for node in nodes), default=0) for nodes in state.ready[:EXECUTORS]]
         top = max(tallest)
         # two executors as far from the end as each other cannot both be served by the first chunk
         return top + 1 if top and tallest.count(top) > 1 else top
 
-    def step(self, state: _State, executor: int, *, closing: bool = False) -> _State:
+    def step(self, state: _Frontier, executor: int, *, closing: bool = False) -> _Frontier:
         """Do all that an executor can do now without a break; with `closing`, the blocks that can be done after that as well."""
         done, waits = state.done, dict(state.waits)
         ready = [list(nodes) for nodes in state.ready]
@@ -194,13 +194,13 @@ class _Search:
             if not open_ and closing:
                 open_, ready[BLOCK] = ready[BLOCK], []
                 together = (BLOCK,)
-        return _State(done, tuple(tuple(sorted(nodes)) for nodes in ready), waits, state.blocks)
+        return _Frontier(done, tuple(tuple(sorted(nodes)) for nodes in ready), waits, state.blocks)
 
-    def closed(self, state: _State) -> _State:
+    def closed(self, state: _Frontier) -> _Frontier:
         """Do all blocks that can be done."""
         return self.step(state, BLOCK) if state.ready[BLOCK] else state
 
-    def block(self, state: _State, node: int, chunk: int) -> _State:
+    def block(self, state: _Frontier, node: int, chunk: int) -> _Frontier:
         """Do one block."""
         others = tuple(each for each in state.ready[BLOCK] if each != node)
         waits = dict(state.waits)
@@ -211,16 +211,16 @@ class _Search:
                 waits[reader] = left
             else:
                 ready[self.executors[reader]].append(reader)
-        return _State(state.done + 1, tuple(tuple(sorted(nodes)) for nodes in ready), waits, {**state.blocks, node: chunk})
+        return _Frontier(state.done + 1, tuple(tuple(sorted(nodes)) for nodes in ready), waits, {**state.blocks, node: chunk})
 
-    def least(self, state: _State) -> int:
+    def least(self, state: _Frontier) -> int:
         """Return how many chunks the rest takes, blocks not counted."""
         key = state.done, state.ready
         if key not in self._least:
             self._least[key] = len(self.from_(self.closed(state)))
         return self._least[key]
 
-    def from_(self, state: _State) -> list[int]:
+    def from_(self, state: _Frontier) -> list[int]:
         """Return the first of the shortest sequences from a state on, in which blocks are done when they can be."""
         length = self.ahead(state)
         while True:
@@ -229,7 +229,7 @@ class _Search:
                 return found
             length += 1
 
-    def within(self, length: int, start: _State) -> list[int] | None:
+    def within(self, length: int, start: _Frontier) -> list[int] | None:
         """Return the first sequence of at most `length` chunks, if there is one."""
         total = len(self.executors)
         path: list[int] = []

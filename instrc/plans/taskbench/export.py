@@ -6,7 +6,7 @@ from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.plans.check import check_tasks, tools_of
+from instrc.plans.check import check_tasks, tool_set
 from instrc.plans.taskbench.importing import PlanImporter
 from instrc.plans.taskbench.records import read_record
 from instrc.plans.taskbench.tools import tools_map
@@ -20,7 +20,7 @@ def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
 
     A `CompileError` says what is wrong with the plan, or cannot be said in that form.
     """
-    tasks, problems = check_tasks(plan, tools_of(tools_map(bench)))
+    tasks, problems = check_tasks(plan, tool_set(tools_map(bench)))
     if problems:
         raise CompileError(problems)
     places = {task.id: number for number, task in enumerate(tasks)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from instrc.ir.bench import Bench
 from instrc.ir.tasks import PlanTask
 from instrc.jsonvalue import Json, pointer
-from instrc.plans.check import check_read, tools_of
+from instrc.plans.check import check_read, tool_set
 from instrc.plans.taskbench.arguments import TaskArguments, arguments
 from instrc.plans.taskbench.links import Linked, link_tasks
 from instrc.plans.taskbench.named_record import NamedRecord, ToolNames, name_tools, repaired
@@ -46,7 +46,7 @@ class PlanImporter:
     def __init__(self, bench: Bench, *, repair: bool = False) -> None:
         self.bench = bench
         self.repair = repair
-        self.tools: ToolSet = tools_of(tools_map(bench))
+        self.tools: ToolSet = tool_set(tools_map(bench))
         self._names = ToolNames(bench)
 
     def read(self, value: Json) -> ImportedPlan:

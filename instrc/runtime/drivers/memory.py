@@ -53,7 +53,7 @@ class MemoryPort:
 
     def start(self, command: Command) -> Cancellable:
         """Begin a task for a command."""
-        return _Work(self, command)
+        return _MemoryWork(self, command)
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
         """Wait for one result."""
@@ -142,7 +142,7 @@ class MemoryPort:
         return {"ok": None}
 
 
-class _Work:
+class _MemoryWork:
     """One command that is being carried out."""
 
     def __init__(self, port: MemoryPort, command: Command) -> None:

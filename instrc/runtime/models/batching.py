@@ -13,7 +13,7 @@ from dataclasses import replace
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.runtime.interpreter.commands import ModelCommand
-from instrc.runtime.message import message
+from instrc.runtime.message import model_message
 from instrc.runtime.models.model import Model, Reply, Request
 
 LINGER = 0.02
@@ -105,7 +105,7 @@ def combined(requests: list[Request]) -> Request:
         f"item{item}": request.command["context"] for item, request in zip(items, requests, strict=True) if request.command
     }
     command: ModelCommand = {**first.command, "steps": keys, "context": context, "schema": schema}
-    return replace(first, message=message(command), schema=schema, command=command, name=f"{first.name}_items")
+    return replace(first, message=model_message(command), schema=schema, command=command, name=f"{first.name}_items")
 
 
 def divide_reply(reply: Reply, requests: list[Request], sent: str) -> list[Reply]:

@@ -75,7 +75,7 @@ class Provider(ABC):
             answer = await self.send(client, model, named(lowering), request.message, lowering.payload)
         except Exception as error:
             raise failure(error) from error
-        return read(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
+        return reply_of(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
 
     def client(self) -> Client:
         """Return the client, made when it is first needed; problems are those of the project's settings."""
@@ -113,7 +113,7 @@ def named(lowering: Lowering) -> str:
     return "answer"
 
 
-def read(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
+def reply_of(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
     """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
     if lifted.status == "failed":
         raise ModelError(lifted.failure or "the provider reports an error", code="provider")

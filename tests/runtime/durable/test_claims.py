@@ -145,3 +145,9 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
     monkeypatch.setattr(runner.client, "resume_workflow", cancelled_before)
     assert go(other.resume("r1")).status == "cancelled"
     other.close()
+
+
+def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
+    claims = stage.runner.claims
+    assert go(claims.take_up("nobody", None)).task is None
+    assert "nobody" not in claims.live

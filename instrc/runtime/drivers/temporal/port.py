@@ -42,12 +42,12 @@ class TemporalPort:
         self.leaving: bool = False
         """What is open goes along into the new history: it is not withdrawn."""
         self.firing: set[asyncio.Task[None]] = set()
-        self._held: list[_Work] = []
+        self._held: list[_TemporalWork] = []
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
 
     def start(self, command: Command) -> Cancellable:
         """Begin a command, or hold it back while there are many, or while the history is about to be begun anew."""
-        work = _Work(self, command)
+        work = _TemporalWork(self, command)
         name = command["id"]
         if name in self.unread:
             self.later.discard(name)
@@ -189,7 +189,7 @@ class TemporalPort:
         while self._held and self.flying < COMMANDS_IN_FLIGHT and not self.ending:
             self._held.pop(0).fly()
 
-    def withdraw(self, work: _Work) -> None:
+    def withdraw(self, work: _TemporalWork) -> None:
         """Forget a command that nobody waits for any more."""
         if self.leaving:
             return
@@ -200,7 +200,7 @@ class TemporalPort:
             self._held.remove(work)
 
 
-class _Work:
+class _TemporalWork:
     """One command that is being carried out."""
 
     def __init__(self, port: TemporalPort, command: Command) -> None:

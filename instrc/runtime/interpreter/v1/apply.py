@@ -8,10 +8,10 @@ from instrc.runtime.interpreter.commands import Attempt, Complaint, Result
 from instrc.runtime.interpreter.documents import Asking, Entry
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.v1 import tasks
-from instrc.runtime.interpreter.v1.issue import ask, schema_of
+from instrc.runtime.interpreter.v1.issue import answer_schema, ask
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.results import Came, came_of
-from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, name_of, scoped_id
+from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.runtime.validation import complaints, complaints_by
@@ -54,14 +54,14 @@ def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | Non
         return None
     unit = machine.unit(entry["scope"], entry["unit"])
     if entry["as"] == "task":
-        return complaints(value, tasks.command_of(machine, command, entry["scope"], unit, entry)["schema"])
+        return complaints(value, tasks.task_command(machine, command, entry["scope"], unit, entry)["schema"])
     if unit.kind == "user":
         return _wrong(machine, entry["scope"], unit, value)
     return None if unit.kind == "model" else _fit_result(unit, value)[1]
 
 
 def _overdue(machine: Machine, scope: str, unit: PlanUnit, span: str) -> None:
-    error = failure("timeout", f"`{name_of(unit)}` was not done within {span}", name_of(unit))
+    error = failure("timeout", f"`{unit_name(unit)}` was not done within {span}", unit_name(unit))
     inner = scoped_id(scope, unit.context)
     fail(machine, inner if unit.block is not None and inner in machine.state["scopes"] else scope, error)
 
@@ -73,7 +73,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     """Accept a model's answer, ask again, or give up."""
     machine.state["spent"]["tokens"] += came.tokens
     if came.error is not None:
-        give_up(came.error["kind"], came.error["message"], name_of(unit), came.error["code"])
+        give_up(came.error["kind"], came.error["message"], unit_name(unit), came.error["code"])
     answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
     misfits = _misfits(machine, scope, unit, answer)
@@ -98,7 +98,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
 
 def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
     """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
-    schema = schema_of(machine, scope, unit)
+    schema = answer_schema(machine, scope, unit)
     return complaints_by(unit.validator, value) if schema is unit.schema else complaints(value, schema)
 
 
@@ -118,7 +118,7 @@ def _again(
         ask(machine, scope, unit, again)
         return
     first = wrong[0]["pointer"].split("/")
-    step = next((step.key for step in unit.steps if len(first) > 1 and step.key == first[1]), name_of(unit))
+    step = next((step.key for step in unit.steps if len(first) > 1 and step.key == first[1]), unit_name(unit))
     message = (
         f"the answer was not accepted after {len(attempts)} attempts; at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
     )
@@ -187,7 +187,7 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanU
     """Take in a person's answer; a wrong one leaves the question open."""
     if came.error is not None:
         machine.close_command(command)
-        give_up(came.error["kind"], came.error["message"], name_of(unit), came.error["code"])
+        give_up(came.error["kind"], came.error["message"], unit_name(unit), came.error["code"])
     answer = came.value
     if _wrong(machine, scope, unit, answer):
         machine.state["queue"].append(command)

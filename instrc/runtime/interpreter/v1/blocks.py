@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json, JsonObject, as_integer, without_type
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.documents import RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
-from instrc.runtime.interpreter.v1.state import Machine, give_up, name_of, scoped_id
+from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 
@@ -163,7 +163,7 @@ def _enter(
 
 def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
     """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
-    name = name_of(unit)
+    name = unit_name(unit)
     if isinstance(source, int) and not isinstance(source, bool):
         count = max(source, 0)
     elif source is None:

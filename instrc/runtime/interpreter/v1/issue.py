@@ -14,7 +14,7 @@ from instrc.runtime.interpreter.documents import Asking, Entry
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.results import kind_of_failure
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, name_of, scoped_id
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
 from instrc.runtime.interpreter.v1.views import replace_property
@@ -105,7 +105,7 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     )
     for what, used, most in limits:
         if most is not None and used >= most:
-            give_up("limit", f"the run may spend {most} {what} on models, and has spent {used}", name_of(unit), what)
+            give_up("limit", f"the run may spend {most} {what} on models, and has spent {used}", unit_name(unit), what)
     spent["requests"] += 1
     command = scoped_id(scope, unit.id)
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
@@ -134,7 +134,7 @@ def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
     try:
         return choose(spans, key=seconds) if spans else None
     except ValueError as error:
-        give_up("failed", str(error), name_of(unit), "not-a-duration")
+        give_up("failed", str(error), unit_name(unit), "not-a-duration")
 
 
 def _error(given: Json, step: Step) -> Failure:
@@ -164,7 +164,7 @@ def command_of(machine: Machine, command: str) -> Command:
     if entry["as"] in {"delay", "within"}:
         return {"kind": "timer", "id": command, "after": entry["after"]}
     if entry["as"] == "task":
-        return tasks.command_of(machine, command, scope, unit, entry)
+        return tasks.task_command(machine, command, scope, unit, entry)
     if unit.kind == "model":
         return _model_command(machine, command, scope, unit, entry)
     if unit.kind == "user":
@@ -174,7 +174,7 @@ def command_of(machine: Machine, command: str) -> Command:
             "chunk": unit.context,
             "steps": [step.key for step in unit.steps],
             "show": _shown_to_person(machine, scope, unit),
-            "schema": schema_of(machine, scope, unit),
+            "schema": answer_schema(machine, scope, unit),
         }
     step = unit.steps[0]
     name = step.activity or step.key
@@ -200,7 +200,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, e
         "id": command,
         "chunk": unit.context,
         "steps": [step.key for step in unit.steps] if not machine.program.whole else [],
-        "schema": schema_of(machine, scope, unit),
+        "schema": answer_schema(machine, scope, unit),
         "context": context,
         "previous": entry["previous"],
         "rejected": entry["rejected"],
@@ -209,7 +209,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, e
     }
 
 
-def schema_of(machine: Machine, scope: str, unit: PlanUnit) -> Json:
+def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Return what an executor fills in, with the choices that are known by now."""
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1

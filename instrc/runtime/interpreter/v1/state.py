@@ -142,7 +142,7 @@ def give_up(kind: FailureKind, message: str, step: str | None, code: str | None 
     raise FailedError(failure(kind, message, step, code))
 
 
-def name_of(unit: PlanUnit) -> str:
+def unit_name(unit: PlanUnit) -> str:
     """Return what a unit is called in errors: its step, its key, else its context."""
     if unit.steps:
         return unit.steps[0].key

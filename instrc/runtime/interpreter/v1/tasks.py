@@ -10,7 +10,7 @@ from instrc.ir.reads import value_of
 from instrc.ir.tasks import PlanTask, Reference
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
 from instrc.limits.runs import TASK_COPIES
-from instrc.plans.check import check_tasks, tools_of
+from instrc.plans.check import check_tasks, tool_set
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
@@ -25,7 +25,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Check a plan and begin the tasks that wait for no other; return the result if there is nothing to do."""
     step = unit.steps[0]
     plan = evaluate(machine, scope, step.arguments)
-    tasks, problems = check_tasks(plan, tools_of(step.plan))
+    tasks, problems = check_tasks(plan, tool_set(step.plan))
     if problems:
         first = problems[0]
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
@@ -73,7 +73,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
         conclude(machine, scope, unit, listed)
 
 
-def command_of(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
+def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
     """Return the command of one task, or of one copy of it."""
     state = machine.plan(scope, unit.id)
     task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
@@ -115,7 +115,7 @@ def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
     """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
     known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
     if known is None:
-        tasks = {task.id: task for task in check_tasks(plan, tools_of(unit.steps[0].plan))[0]}
+        tasks = {task.id: task for task in check_tasks(plan, tool_set(unit.steps[0].plan))[0]}
         followers: dict[str, list[PlanTask]] = {id_: [] for id_ in tasks}
         for task in tasks.values():
             for other in task.needs:

@@ -12,7 +12,7 @@ from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.runtime.interpreter.v1.units import LocatedPath, PlanRegion, PlanUnit, ShownPath
 from instrc.runtime.interpreter.v1.views import with_definitions
-from instrc.runtime.validation import accepts
+from instrc.runtime.validation import surely_valid
 
 _META = ("_", "$")
 
@@ -62,7 +62,9 @@ def evaluate(machine: Machine, scope: str, value: Value | None) -> Json:
 def holds(machine: Machine, scope: str, condition: Condition) -> bool:
     """Tell whether a condition holds in a scope."""
     definitions = machine.program.definitions
-    return any(accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests)
+    return any(
+        surely_valid(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests
+    )
 
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
