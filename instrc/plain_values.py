@@ -1,4 +1,4 @@
-"""What callers give, in the classes of JSON itself.
+"""Convert arguments of callers to plain JSON: values of subclasses become values of `dict`, `list`, `str` and so on.
 
 A class derived from `dict`, `list`, `str`, `int` or `float` may read in another way than its base does, or raise.
 Public functions copy such values when they are given, once, so that no other place has to think of them.

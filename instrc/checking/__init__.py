@@ -1,1 +1,1 @@
-"""Check many files: on all cores, and only those about which nothing is known."""
+"""Check many files: on all cores, and only those that have changed since they were found sound."""

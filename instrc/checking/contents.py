@@ -1,4 +1,4 @@
-"""The digests of files, without reading those that lie as they lay.
+"""The digests of files; a file whose size and times are as they were is not read again.
 
 A file is taken as it was if its place on the disk, its size and both times of change are the same (`stat`).
 One that had changed less than `SETTLED` before it was read is not remembered: it may change again within one tick of the clock.

@@ -1,4 +1,4 @@
-"""What each file and all that it can see say, as one digest."""
+"""One digest for a file and all that its problems may depend on: vibes, programs, settings."""
 
 from __future__ import annotations
 

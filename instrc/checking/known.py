@@ -1,4 +1,4 @@
-"""The digests of what is known to be sound.
+"""Remember which files were found sound: their digests are kept from one run of `instrc check` to the next.
 
 The store is one file, replaced in one step: runs side by side never read half of it, and lose at most what
 another has learned.  It keeps the most recent `KNOWN_FILES` digests.

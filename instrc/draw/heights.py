@@ -1,4 +1,4 @@
-"""How high everything in a picture is and stands: this does not depend on widths."""
+"""Compute the height and the vertical position of everything in a picture: these do not depend on widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An artefact as a process, whatever its shape: what `preview`, `graph` and `diff` look at."""
+"""Read any artefact as a process, as `preview`, `graph` and `diff` need it: a tool is a process of one chunk."""
 
 from __future__ import annotations
 

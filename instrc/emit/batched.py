@@ -1,4 +1,4 @@
-"""A process for several items at once, as a plan is multiplied: every step once an item, step by step.
+"""Write a process for a batch of items: it has every step once for each item.
 
 A path to a step or to an input follows its item; a path to a whole context shows the steps of all items.
 """

@@ -1,4 +1,4 @@
-"""Blocks of a plan as those of a process."""
+"""Convert the blocks of a plan to blocks of a process."""
 
 from __future__ import annotations
 

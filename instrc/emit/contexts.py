@@ -1,4 +1,4 @@
-"""The object of a context with what is written behind it."""
+"""Build the schema of a context: the object of its steps, with the annotations that the program has for the context."""
 
 from __future__ import annotations
 

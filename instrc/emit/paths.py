@@ -1,4 +1,4 @@
-"""Paths and values of a plan as those of a process: numbers of steps become keys."""
+"""Convert paths and values of a plan to those of a process: the numbers of steps become keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has been laid out of a part of the tree, before it finds its place in the part around it."""
+"""The layout of a part of the tree, before it is put into the layout of the part around it."""
 
 from __future__ import annotations
 

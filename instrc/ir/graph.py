@@ -1,4 +1,4 @@
-"""A program as steps and what they read.
+"""A program as a graph: its steps, and which step reads the result of which.
 
 True of this form: every name is resolved, equal expressions are one step, inserted preparations are there,
 every step knows its executor, what it reads and how its schema is to be made.

@@ -1,4 +1,4 @@
-"""A program as chunks.
+"""A program that is cut into chunks: each is carried out by one executor, or is a block.
 
 True of this form: every step lies in one chunk (a step that waits for the server's `output` in two),
 no chunk needs what a later one gives, neighbours in the sequence differ unless cut by hand,

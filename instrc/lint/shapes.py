@@ -1,4 +1,4 @@
-"""What holds for one instance: a schema together with all that is applied to the same value.
+"""Collect the schemas that apply to one value: a schema with those of its `allOf`, its references and its branches.
 
 A shape gathers the schemas that `allOf`, `anyOf`, `oneOf`, conditions and references bring together at one place,
 so that a name may be looked for in all of them.  It does not compute what they mean together; `flatten` does.

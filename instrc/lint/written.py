@@ -1,4 +1,4 @@
-"""Walk through all nodes of a program as it is written."""
+"""Walk through all nodes of the surface of a program, in order of place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold values against schemas: the only place of the runtime that judges."""
+"""Validate values against schemas: nothing else in the runtime does."""
 
 from __future__ import annotations
 

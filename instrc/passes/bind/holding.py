@@ -1,4 +1,4 @@
-"""What the brackets of a mixin hold.
+"""Collect the steps that stand in the brackets of a mixin.
 
 A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
 a step of the server or of a person, a piped value, a local name inside a call.

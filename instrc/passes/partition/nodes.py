@@ -1,4 +1,4 @@
-"""What is cut, and what a cut gives."""
+"""The nodes of a graph that is to be cut into chunks, and the chunks that the cut gives."""
 
 from __future__ import annotations
 

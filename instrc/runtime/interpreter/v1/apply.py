@@ -1,4 +1,4 @@
-"""Take in what came of a command."""
+"""Apply the result of a command to the state of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of this version, over plain JSON."""
+"""The public functions of this version of the interpreter: they take and return plain JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to the state of a run: scopes are opened and closed, commands are noted and put away."""
+"""Change the state of a run: open and close scopes, record commands and remove them."""
 
 from __future__ import annotations
 
