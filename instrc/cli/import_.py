@@ -14,6 +14,7 @@ from instrc.cli.show import FINE, Format, say_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.importers.catalogue import KINDS
 from instrc.jsontext import dumps, loads
+from instrc.limits.incoming import SEEN_BYTES
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparable
 from instrc.regular import read_regular
@@ -86,7 +87,7 @@ def _without_source(kind: str) -> str:
     from instrc.lint.foreign import foreign  # for this mistake only
 
     try:
-        document = loads(read_regular(kind, SEEN))
+        document = loads(read_regular(kind, SEEN_BYTES))
     except (OSError, ValueError):
         document = None
     found = foreign(document[0] if isinstance(document, list) and document else document, kind)
@@ -94,10 +95,6 @@ def _without_source(kind: str) -> str:
     return f"the kind of the source is missing: `instrc import {known or 'KIND'} {kind}`" + (
         "" if known else f", where KIND is one of {', '.join(KINDS)}"
     )
-
-
-SEEN = 1 << 20
-"""Bytes of a file that are looked at to tell what it is."""
 
 
 def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:

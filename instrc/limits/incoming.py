@@ -48,6 +48,8 @@ HIGHEST_LIMIT: Final = 2_000_000_000
 """The largest limit that a project may set: a file of that size is read into memory."""
 UNOPENED_BYTES: Final = 1024 * 1024
 """Bytes of a file that an editor has not opened."""
+SEEN_BYTES: Final = 1 << 20
+"""Bytes of a file that are looked at to tell what kind of source it is."""
 LISTED_FILES: Final = 2_000
 """Files and folders near a program among which a vibe is looked for that was saved under a wrong name."""
 LISTED_LEVELS: Final = 3

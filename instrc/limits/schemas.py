@@ -26,6 +26,8 @@ SHARED_PART: Final = 4
 
 COMPARED_BRANCHES: Final = 200
 """Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
+CHAINED_REFERENCES: Final = 100
+"""References that are followed from one place of a process written by hand."""
 CHAINED_CONDITIONS: Final = 40
 """Conditions that are asked one in the `else` of another: validators follow each level on their own stack."""
 COMPARED_CONTAINS: Final = 50

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, at, pointer, tokens
+from instrc.limits.schemas import CHAINED_REFERENCES
 from instrc.problems.launches import UnreadableProcess
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import walk
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
-
-REFERENCES = 100
-"""How many references are followed from one place."""
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
@@ -60,7 +58,7 @@ def _written(document: Json, place: str) -> str:
 
 def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
     """Follow references within the document from a place until something has a member."""
-    for _ in range(REFERENCES):
+    for _ in range(CHAINED_REFERENCES):
         node = at(document, pointer(found))
         reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
         if not isinstance(reference, str) or not reference.startswith("#"):
