@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from instrc.flattening.instances import instances
+from instrc.flattening.instances import instances, nodes
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal, pointer
-from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED
+from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED, SCHEMAS_ASKED
 from instrc.schema.comparable import comparable
 from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
 from instrc.schema.upgrade import upgrade
 from instrc.schema.validation import SchemaValidator
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import subschemas
 
 Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
 ChangeKind: TypeAlias = Literal[
@@ -66,10 +68,23 @@ def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
     if equal(_plain(wide), _plain(narrow)) or (comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
     narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
-    for instance in islice(instances(narrow, wide), INSTANCES_COMPARED):
+    for instance in islice(instances(narrow, wide), _tried(narrow, wide)):
         if narrow_validator.is_valid(instance, unsure=False) and not wide_validator.is_valid(instance, unsure=True):
             return "no", instance
     return "unknown", None
+
+
+def _tried(*schemas: Json) -> int:
+    """Return how many instances are tried: fewer where each is held against very many branches."""
+    return min(INSTANCES_COMPARED, 1 + SCHEMAS_ASKED // max(map(_most_about_a_place, schemas)))
+
+
+def _most_about_a_place(schema: Json) -> int:
+    """Return how many schemas are about one value, where there are most of them."""
+    about: dict[int, int] = {}
+    for node in reversed(list(nodes(schema))):
+        about[id(node)] = 1 + sum(about.get(id(branch), 1) for _, branch in subschemas(node, IN_PLACE))
+    return max(about.values(), default=1)
 
 
 def _plain(schema: Json) -> Json:

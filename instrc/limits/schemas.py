@@ -112,6 +112,8 @@ COMPARED_LEVELS: Final = 60
 """Levels of two vibes that are compared for `instrc diff`."""
 INSTANCES_COMPARED: Final = 400
 """Instances that are tried for one comparison of two vibes."""
+SCHEMAS_ASKED: Final = 20_000
+"""Schemas that the instances of one comparison are held against, where each meets very many branches: fewer are tried then."""
 NAMED_DEPTH: Final = 2
 """Levels on which names are tried that a schema speaks of elsewhere."""
 

@@ -78,6 +78,13 @@ def far_down(size: int) -> object:
     return compare(old, new)
 
 
+def ranges(size: int) -> object:
+    """Compare unions of very many ranges, of which one is wider: each instance is held against each branch."""
+    branches = [{"minimum": 3 * i, "maximum": 3 * i + 1} for i in range(size)]
+    old, new = ({"type": "object", "properties": {"a": {"anyOf": each}}} for each in (branches, [*branches, {"const": -7.5}]))
+    return compare(old, new)
+
+
 def nested(size: int) -> object:
     text = "A"
     for i in range(size):
@@ -240,6 +247,7 @@ def recursive_in_each_property(size: int) -> object:
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 1_200, 2.5),  # beyond a thousand levels the classes of a value are looked at in Python: that costs half as much again
     (far_down, 300, 2.5),
+    (ranges, 300, 1.8),  # some 1.2 while instances are fewer, as there are more branches
     (branches, 200, 3),
     (too_many_branches, 8_000, 2.5),
     (fan_in, 30, 5),
