@@ -119,6 +119,7 @@ def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
             for key, _ in node.value:
                 if not isinstance(key.value, str):
                     told.append(_problem_at(key, source, "a key of JSON is a text"))
+                    seen.add(id(key))  # what such a key holds is no part of a value
                     continue
                 if (key.tag, key.value) in known and key.tag != f"{_TAG}merge":
                     told.append(_problem_at(key, source, f"the key `{key.value}` is written twice in one mapping"))
