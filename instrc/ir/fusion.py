@@ -35,7 +35,7 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
         return instruction_kind(self.name)
 
     @property
-    def stem(self) -> str:
+    def base_name(self) -> str:
         """The name without its suffix."""
         return self.name.removesuffix(suffix_of(self.name))
 

@@ -42,7 +42,8 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     number: int
     """Its place in evaluation order, from 0; what it reads has lower numbers."""
-    stem: str
+    base_name: str
+    """The name of what it calls without its suffix, or the word of a block."""
     key: str | None
     """The key written by hand in braces, if there is one."""
     executor: Executor | Literal["block"]

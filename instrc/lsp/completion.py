@@ -228,9 +228,9 @@ def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expe
 
 def _program_name(name: str) -> str:
     """Return a vibe's name as programs write it: `FindSlot` for `find-slot`."""
-    stem, mark, suffix = name.rpartition("_")
+    bare, mark, suffix = name.rpartition("_")
     if mark and suffix in {"Activity", "User", "Human", "Mixin"}:
-        return f"{pascal(stem)}_{suffix}"
+        return f"{pascal(bare)}_{suffix}"
     return pascal(name)
 
 

@@ -187,8 +187,8 @@ def _suffix(name: str) -> str:
 def _as_spelled(old: str, name: str) -> str:
     """Return a name as files spell theirs: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
     suffix = _SUFFIX.search(old)
-    stem = name[: len(name) - len(suffix[0])] if suffix else name
+    bare = name[: len(name) - len(suffix[0])] if suffix else name
     small = old[: suffix.start()] if suffix else old
     if small == small.lower():
-        stem = ("_" if "_" in small else "-").join(words(stem))
-    return stem + (suffix[0] if suffix else "")
+        bare = ("_" if "_" in small else "-").join(words(bare))
+    return bare + (suffix[0] if suffix else "")

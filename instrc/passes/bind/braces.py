@@ -48,7 +48,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
         if isinstance(value, Data) and context.placing:
             ev.steps.add(
                 here,
-                stem=field.key,
+                base_name=field.key,
                 executor="model",
                 content=Constant(value.value),
                 arguments=(),
@@ -105,7 +105,7 @@ def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, spa
     """Make an object of steps a step of its own, under the key that braces give to it."""
     reads = outside_reads(ev.steps, block)
     key = context.key or ""
-    number = ev.steps.add(context, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
+    number = ev.steps.add(context, base_name=key, executor="model", content=block, arguments=(), reads=reads, span=span)
     return StepResult(Path(number))
 
 

@@ -54,7 +54,7 @@ def call(
         _prepare(ev, instruction, given, span, context)
     number = ev.steps.add(
         context,
-        stem=called.stem,
+        base_name=called.base_name,
         executor=called.executor,
         output=called.output,
         content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
@@ -106,7 +106,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
         return None
     number = ev.steps.add(
         context,
-        stem=FAIL.stem,
+        base_name=FAIL.base_name,
         executor="server",
         content=Fusion(FAIL, (), (), (), span),
         arguments=tuple(given.arguments),
@@ -119,10 +119,10 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
 
 def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
-    found = context.scope.program.instructions.named(instruction.stem)
+    found = context.scope.program.instructions.named(instruction.base_name)
     if not found:
         return
-    preparation = find_instruction(ev, Name(instruction.stem, span), context.scope)
+    preparation = find_instruction(ev, Name(instruction.base_name, span), context.scope)
     if not isinstance(preparation, Instruction) or preparation.kind != "model":
         return
     for argument in given.arguments:
@@ -142,7 +142,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
     output = "output" in known
     number = ev.steps.add(
         replace(context.inside(), keys=None),
-        stem=preparation.stem,
+        base_name=preparation.base_name,
         executor="model",
         output=output,
         content=Fusion(preparation, tuple(fused), told, (), span),

@@ -221,8 +221,8 @@ def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
 
 def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
-    if context.scope.program.instructions.named(called.stem):
-        preparation = find_instruction(ev, Name(called.stem, at), context.scope)
+    if context.scope.program.instructions.named(called.base_name):
+        preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
         if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):

@@ -33,7 +33,7 @@ def fuse(
     number = value.path.origin if isinstance(value, StepResult) else None
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
-        word = expression.span.text if step is None else step.activity or step.stem
+        word = expression.span.text if step is None else step.activity or step.base_name
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = brackets.inner.get(step.number)

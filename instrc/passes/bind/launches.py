@@ -151,7 +151,7 @@ def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], cont
     given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
     return ev.steps.add(
         context,
-        stem=instruction.stem,
+        base_name=instruction.base_name,
         executor="model",
         content=Fusion(instruction, slots, context.annotations, (), span),
         arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),

@@ -85,7 +85,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task
     if beside:
         step = ev.steps.table[beside[0]]
         reason = "stands in no context"
-        ev.report.add(problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.stem, reason=reason))
+        ev.report.add(problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason))
         return None
     if written.label is not None and context.keys is not None:
         context.keys.fields[written.label] = value
@@ -141,7 +141,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
             reason = f"is for {EXECUTORS[step.executor]}, not for {EXECUTORS[executor]}"
             ev.report.add(
                 problems.steps.CutAgainstDataFlow(
-                    at=step.span, word=step.key or step.stem, reason=reason, other=expression.callee.span
+                    at=step.span, word=step.key or step.base_name, reason=reason, other=expression.callee.span
                 )
             )
             return None

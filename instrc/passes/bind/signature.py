@@ -17,7 +17,7 @@ class Signature(Struct, frozen=True):
     properties: dict[str, None]
     """Their names in order, those that annotations add included."""
     kind: InstructionKind
-    stem: str
+    base_name: str
     executor: Executor
     output: bool
     """It gives back its property `output` only."""
@@ -34,7 +34,7 @@ def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, .
     if output and len(properties) == 1:
         executor = "server"  # nothing is left for the model to fill in
     activity = instruction.name if executor == "server" or output else None
-    return Signature(schema, properties, kind, instruction.stem, executor, output, activity)
+    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity)
 
 
 def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:

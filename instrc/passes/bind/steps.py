@@ -61,7 +61,7 @@ class Steps:
         self,
         context: EvaluationContext,
         *,
-        stem: str,
+        base_name: str,
         executor: Executor,
         content: Filling,
         arguments: tuple[Argument, ...],
@@ -79,11 +79,11 @@ class Steps:
         given = tuple(map(same.argument, arguments))
         read = () if list(reads) == [each.value for each in arguments] else tuple(map(same.path, reads))
         needed = tuple(map(same.path, needs))
-        ident = same.of(stem, executor, same.content(content), given, read, activity, context.timing, needed)
+        ident = same.of(base_name, executor, same.content(content), given, read, activity, context.timing, needed)
         key, timing = None if context.key == PRIVATE else context.key, context.timing
         number = len(self.table)
         step = Step(
-            number, stem, key, executor, output, content, arguments, reads, activity, span, timing, fail, None, needs, chosen
+            number, base_name, key, executor, output, content, arguments, reads, activity, span, timing, fail, None, needs, chosen
         )
         number = self.one(step, ident, context)
         if context.brackets is not None:

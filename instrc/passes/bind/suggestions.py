@@ -114,7 +114,7 @@ def _in_style_of(word: str, vibe: str) -> str:
     """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
     if word[:1].isupper() and "-" not in word:
         instruction = Instruction(vibe, None, None)
-        return pascal(instruction.stem) + vibe.removeprefix(instruction.stem)
+        return pascal(instruction.base_name) + vibe.removeprefix(instruction.base_name)
     return vibe.replace("-", "_")
 
 

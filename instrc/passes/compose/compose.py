@@ -120,7 +120,7 @@ class _Composer:
         own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
         if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
             self.failed = True
-            self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.stem))
+            self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.base_name))
 
     def demand_room(self, graph: Graph, schemas: dict[int, Json], schema: Json, place: Placed) -> None:
         """Report steps with keys written by hand that the property they are put into does not admit."""

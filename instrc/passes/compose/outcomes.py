@@ -137,7 +137,7 @@ class Outcomes:
         match reading:
             case Path(origin, tail):
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
-                found = self._as_part(self.path(reading), "schema" if step is None else step.stem)
+                found = self._as_part(self.path(reading), "schema" if step is None else step.base_name)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
                 return self._without_thoughts(found)  # a step hands on neither these nor metrics, unless a path names them

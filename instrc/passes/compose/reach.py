@@ -37,9 +37,9 @@ def _check(flat: FlatGraph, report: Report) -> None:
     graph = flat.graph
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
-        report.add(problems.flow.UnreadResult(at=step.span, word=shown.key or shown.stem, other=other))
+        report.add(problems.flow.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
     for each in unshown_results(flat):
-        word = each.result.key or each.result.stem
+        word = each.result.key or each.result.base_name
         found = problems.flow.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
         report.add(found)
     if not graph.has_flow:
@@ -119,7 +119,7 @@ def _listed_values(schema: Json) -> tuple[str, ...]:
 def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
-            report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.stem, argument=label))
+            report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
 
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:

@@ -59,7 +59,7 @@ def _in_blocks(graph: Graph) -> set[int]:
 def _steps_read(graph: Graph, step: Step) -> list[Step]:
     """Return the steps that a step reads; its preparation stands for what that reads."""
     origins = [path.origin for path in step.reads]
-    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].stem == step.stem:
+    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
         origins = [path.origin for path in graph.steps[origins[0]].reads]
     found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
     return found if len(found) == len(origins) else []

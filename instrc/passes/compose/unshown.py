@@ -91,7 +91,7 @@ class _DecisionSearch:
         found = self.sources.find(*step.reads)
         for path in found.paths:
             made = self.steps[path.origin] if isinstance(path.origin, int) else None
-            if made is not None and made.executor == "model" and made.stem == step.stem:
+            if made is not None and made.executor == "model" and made.base_name == step.base_name:
                 return self.sources.find(*made.reads)
         return found
 

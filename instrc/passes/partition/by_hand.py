@@ -24,7 +24,9 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
                 step = _step(graph, node.unit)
                 report.add(
                     problems.steps.CutAgainstDataFlow(
-                        at=step.span, word=step.key or step.stem, reason="waits for the server, and no `Server_Context` follows"
+                        at=step.span,
+                        word=step.key or step.base_name,
+                        reason="waits for the server, and no `Server_Context` follows",
                     )
                 )
                 return None
@@ -38,7 +40,7 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
                 report.add(
                     problems.steps.CutAgainstDataFlow(
                         at=step.span,
-                        word=step.key or step.stem,
+                        word=step.key or step.base_name,
                         reason="reads what comes in a later context",
                         other=_step(graph, nodes[need].unit).span,
                     )

@@ -14,6 +14,6 @@ def report_members(graph: Graph, report: Report) -> None:
     for path in [] if graph.value is None else reading_paths(graph.value):
         if path.tail and isinstance(path.origin, int):
             step = graph.steps[path.origin]
-            word, unwaited = step.key or step.stem, step.executor == "server"
+            word, unwaited = step.key or step.base_name, step.executor == "server"
             at = places.get(path, step.span)
             report.add(problems.paths.MemberOfTool(at=at, word=word, member=path.tail, unwaited=unwaited))

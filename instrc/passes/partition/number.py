@@ -29,10 +29,10 @@ def number_steps(
     for number in order:
         step = graph.steps[number]
         if bare and number == order[-1]:
-            keys[number] = _key(step.stem, 1, naming)
+            keys[number] = _key(step.base_name, 1, naming)
             continue
         if step.executor != "block":
-            name = step.stem
+            name = step.base_name
         elif number in read or step.key is not None:
             name = _name_of_block(graph, step)
         else:
@@ -90,13 +90,13 @@ def _read_blocks(graph: Graph) -> set[int]:
 
 def _name_of_block(graph: Graph, step: Step) -> str:
     """Return the words of a block's key: its own, and the name of the step in which all its branches end."""
-    stems: set[str | None] = set()
+    base_names: set[str | None] = set()
     for region in regions_of(step.content):
         path = region.value
         last = graph.steps.get(path.origin) if isinstance(path, Path) and isinstance(path.origin, int) and not path.tail else None
-        stems.add(None if last is None or last.executor == "block" else last.stem)
-    (stem,) = stems if len(stems) == 1 else (None,)
-    return step.stem if stem is None else f"{step.stem}_{snake(stem)}"
+        base_names.add(None if last is None or last.executor == "block" else last.base_name)
+    (base_name,) = base_names if len(base_names) == 1 else (None,)
+    return step.base_name if base_name is None else f"{step.base_name}_{snake(base_name)}"
 
 
 def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
@@ -134,7 +134,7 @@ def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
         region = outer
 
 
-def _key(stem: str, count: int, naming: str) -> str:
+def _key(base_name: str, count: int, naming: str) -> str:
     if naming == "camel":
-        return camel(stem) or "step"
-    return f"step{count}_{snake(stem)}".rstrip("_")
+        return camel(base_name) or "step"
+    return f"step{count}_{snake(base_name)}".rstrip("_")
