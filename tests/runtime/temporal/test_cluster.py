@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -241,6 +243,20 @@ def test_a_golden_history_is_replayed_and_a_changed_interpreter_is_refused(
     monkeypatch.setattr(versions, "issue", backwards)
     with pytest.raises(Exception, match=r"(?i)nondeterminism"):
         go(replayed())
+
+
+def test_a_history_whose_model_was_asked_again_in_other_words_is_replayed(tmp_path: Path) -> None:
+    """The version that wrote it said what is wrong in Python's words: no replay compares them."""
+    written = GOLDEN.with_name("golden-asked-again.json").read_text()
+    inputs = [b64decode(text).decode() for text in re.findall(r'"data": "([^"]+)"', written)]
+    assert any("None is not of type 'integer'" in each for each in inputs)
+    history = WorkflowHistory.from_json("golden", json.loads(written))
+
+    async def replayed() -> None:
+        replayer = Replayer(workflows=[RunWorkflow], workflow_runner=runner(), data_converter=converter(tmp_path))
+        await replayer.replay_workflow(history)
+
+    go(replayed())
 
 
 def test_a_secret_is_found_in_no_history(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
