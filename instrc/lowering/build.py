@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -17,6 +17,7 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
+from instrc.problems.targets import BudgetExceeded
 from instrc.schema.members import required_names
 
 
@@ -31,10 +32,11 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     over = budgets.exceeded(first.schema, dialect, name)
     if not over:
         return first
-    for less in easier(options, dialect, flat.schema):
+    for less in easier(options, dialect, flat.schema, over):
         again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
         if not budgets.exceeded(again.schema, dialect, name):
             return again
+    over = [replace(problem, planned=holds_plan(flat.schema)) for problem in over]
     if dialect.plain is None:
         return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
@@ -44,15 +46,16 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     )
 
 
-def easier(options: LoweringOptions, dialect: Dialect, flat: Json) -> Iterator[LoweringOptions]:
-    """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
+def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:
+    """Yield what is tried in turn where budgets are exceeded: optional properties last, then plans in their uniform spelling."""
     movable = _moves_optional(options, dialect)
     if movable:
         yield structs.replace(options, ordered=False)
     if dialect.structure != "pass_through" and not options.uniform and holds_plan(flat):
-        yield structs.replace(options, uniform=True)
+        uniform = "; ".join(problem.excess for problem in over)
+        yield structs.replace(options, uniform=uniform)
         if movable:
-            yield structs.replace(options, uniform=True, ordered=False)
+            yield structs.replace(options, uniform=uniform, ordered=False)
 
 
 def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:

@@ -30,8 +30,8 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The level of the innermost object or array."""
     unroll: int
     recursion: str
-    uniform: bool = False
-    """Whether plans are sent in their uniform spelling."""
+    uniform: str = ""
+    """Why plans are sent in their uniform spelling, empty if they are not."""
     level: int = 1
     """Of objects and arrays inside one another."""
     nested: int = 0

@@ -18,8 +18,8 @@ class LoweringOptions(Struct, frozen=True, gc=False):
     ordered: bool = True
     unroll: int = UNROLL
     recursion: Recursion | None = None
-    uniform: bool = False
-    """Whether plans are sent in their uniform spelling."""
+    uniform: str = ""
+    """Why plans are sent in their uniform spelling: the budgets that they exceed in the typed one; empty if they are not."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""

@@ -142,7 +142,7 @@ def _lower_member(
     loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
     if loose and dialect.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
         return _Joined(lowering, spent)
-    for less in easier(options, dialect, lowering.map["schema"]) if over else ():
+    for less in easier(options, dialect, lowering.map["schema"], over) if over else ():
         other = lower_tool(sent_tool, dialect, less, documents)
         again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
         if not list(again.over(dialect, tool.name)):

@@ -186,16 +186,25 @@ class BudgetExceeded(Problem):
     """The tool, or the place in it, that adds most to the count or is the first over the limit."""
     consequence: str = ""
     """The consequence, as a clause."""
+    planned: bool = False
+    """Whether the tool has a plan in it, which grows with every tool that it names."""
+
+    @property
+    def excess(self) -> str:
+        """How many there are, and how many may be."""
+        return f"{self.count} {self.what}, and `{self.target}` takes at most {self.limit}"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         end = f"; {self.consequence}" if self.consequence else ""
-        return f"with `{self.offender}` there are {self.count} {self.what}, and `{self.target}` takes at most {self.limit}{end}"
+        return f"with `{self.offender}` there are {self.excess}{end}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.planned:
+            return "name fewer tools in `Plan(…)`, require more, nest less, or split the tool"
         return "require more, nest less, split the tool, or send fewer tools in one request"
 
 

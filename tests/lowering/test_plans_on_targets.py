@@ -260,3 +260,31 @@ def _refers(value: Any, schema: Any) -> bool:
     if not isinstance(value, dict) or value.keys() not in ({"from"}, {"each"}):
         return False
     return not schema or not Draft202012Validator(schema).is_valid(value)
+
+
+@pytest.mark.parametrize("target", [*BUDGETED, "bedrock-output"])
+def test_a_plan_that_is_not_sent_in_full_says_which_budget_it_exceeds_and_what_to_leave_out(target: str) -> None:
+    tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(5)] for _ in range(10)]
+    [said] = [loss.reason for loss in lower(compiled(tools)[0], target, "act").losses if "names and texts" in loss.reason]
+    assert f"60 union-typed parameters, and `{target}` takes at most 16" in said
+    assert "name fewer tools in `Plan(…)`" in said
+    few = lower(compiled(tools[:2])[0], target, "act")
+    assert not [loss for loss in few.losses if "names and texts" in loss.reason], "as it advises"
+
+
+def test_a_plan_of_too_many_properties_says_so() -> None:
+    tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(60)] for _ in range(90)]
+    [said] = [loss.reason for loss in lower(compiled(tools)[0], "openai", "act").losses if "names and texts" in loss.reason]
+    assert "properties, and `openai` takes at most 5000" in said
+
+
+@pytest.mark.parametrize("target", [*BUDGETED, "bedrock-output"])
+def test_a_plan_that_is_too_large_in_both_spellings_says_which_budget_and_what_to_leave_out(target: str) -> None:
+    tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(5)] for _ in range(10)]
+    tool = compiled(tools)[0]
+    step = tool["properties"]["step1_act"]
+    step["properties"] |= {f"beside{n}": {"type": ["string", "integer"]} for n in range(17)}
+    step["required"] += [f"beside{n}" for n in range(17)]
+    [over] = [problem for problem in lower(tool, target, "act").problems if problem.name == "budget-exceeded"]
+    assert f"there are 77 union-typed parameters, and `{target}` takes at most 16" in over.message
+    assert over.hint.startswith("name fewer tools in `Plan(…)`")

@@ -22,7 +22,9 @@ from instrc.schema.walk import walk
 
 _TASK = {"tool", "id", "arguments", "after"}
 _REFERENCES = ({"from"}, {"each"})
-_REASON = "is sent as names and texts, because a budget of the target is exceeded; what they hold is checked by `lift`"
+_REASON = (
+    "is sent as names and texts, which `lift` checks: in full it would make {}; to send it in full, name fewer tools in `Plan(…)`"
+)
 _SAID = {
     "tool": "The tool of this task. The arguments that each takes:",
     "name": "The name of the argument.",
@@ -60,7 +62,7 @@ def uniform(
     node: JsonObject, branches: Sequence[JsonObject], context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a plan in its uniform spelling."""
-    progress = progress.lose(node, "items", reason=_REASON, parts=False)
+    progress = progress.lose(node, "items", reason=_REASON.format(context.uniform), parts=False)
     for branch in branches:
         progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
     spelled: JsonObject = {**node, "items": _task(branches)}
