@@ -21,6 +21,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import SHARED_PART_OF_MAP, SMALL_CODEC
 from instrc.lowering.names import unique
+from instrc.schema.reached import reached_definitions
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts
 
@@ -89,7 +90,8 @@ def _key(codec: SomeCodec) -> str:
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
     """Shorten the schemas by which codecs tell alternatives apart, and return the codecs and what they refer to."""
     asked = list(_choice_schemas(codecs))
-    known = _reachable_definitions(asked, definitions)
+    needed = reached_definitions({"anyOf": asked}, definitions)
+    known = {name: schema for name, schema in definitions.items() if name in needed}
     pool: dict[object, Json] = {}
 
     def one_of_each(_: Json, schema: Json) -> Json:
@@ -148,24 +150,6 @@ def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> li
             stack.append((node, True))
             stack.extend((child, False) for _, child in subschemas(node))
     return [done.get(id(schema), schema) for schema in schemas]
-
-
-def _reachable_definitions(schemas: list[Json], definitions: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the definitions that schemas refer to, and those that these refer to, in the order of the payload."""
-    reached: set[str] = set()
-    seen: set[int] = set()
-    stack = list(schemas)
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        name = str(node.get("$ref", "")).removeprefix(_BELOW)
-        if name in definitions and name not in reached:
-            reached.add(name)
-            stack.append(definitions[name])
-        stack.extend(_inside_schema(node))
-    return {name: schema for name, schema in definitions.items() if name in reached}
 
 
 class _Names(Generic[PartT]):

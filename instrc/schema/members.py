@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from instrc.jsonvalue import Json, listing, mapping
+from instrc.jsonvalue import Json, listing, mapping, tokens
 from instrc.limits.schemas import PATTERNS_OF_A_NAME
 from instrc.schema.name_patterns import matches
 
@@ -53,6 +53,12 @@ def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[st
 
 
 def definition_named_by(schema: Json) -> str:
-    """Return the name of the definition under `$defs` that a schema refers to; empty if it refers to none."""
+    """Return the name of the definition under `$defs` that a schema refers to; empty if it refers to none, or into one."""
+    way = way_into_definitions(schema)
+    return way[0] if len(way) == 1 else ""
+
+
+def way_into_definitions(schema: Json) -> list[str]:
+    """Return the name of the definition that a schema refers to, and the way on from there; empty if it refers to none."""
     reference = schema.get("$ref") if isinstance(schema, dict) else None
-    return reference.removeprefix("#/$defs/") if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
+    return tokens(reference.removeprefix("#/$defs")) if isinstance(reference, str) and reference.startswith("#/$defs/") else []

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc.flattening.strip import strip
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json, as_object
+from instrc.schema.reached import reached_definitions
 
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
-_BEGINNING = "#/$defs/"
 
 
 def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
@@ -53,28 +53,5 @@ def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
     """Return a schema as a document of its own: with those definitions that it needs."""
     if not definitions or not isinstance(schema, dict):
         return schema
-    needed: dict[str, None] = {}
-    waiting = list(_referred(schema))
-    while waiting:
-        name = waiting.pop()
-        if name in definitions and name not in needed:
-            needed[name] = None
-            waiting.extend(_referred(definitions[name]))
-    if not needed:
-        return schema
-    own = as_object(schema.get("$defs") or {})
-    return {**schema, "$defs": {**{name: definitions[name] for name in needed}, **own}}
-
-
-def _referred(schema: Json) -> Iterable[str]:
-    """Yield the definitions that a schema refers to."""
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            reference = node.get("$ref")
-            if isinstance(reference, str) and reference.startswith(_BEGINNING):
-                yield reference[len(_BEGINNING) :].split("/")[0].replace("~1", "/").replace("~0", "~")
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
+    needed = reached_definitions(schema, definitions)
+    return {**schema, "$defs": {**needed, **as_object(schema.get("$defs") or {})}} if needed else schema
