@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from instrc.flattening.definitions import Gathering
@@ -128,3 +129,16 @@ def test_patterns_that_a_closed_schema_forbids_keep_nothing_apart() -> None:
     assert flatten({"allOf": [allowed, {"minProperties": 1}]}) == {**allowed, "minProperties": 1}  # `ab` has both
     unsure = {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": {"minimum": 1}}, "additionalProperties": False}
     assert "allOf" in flatten({"allOf": [unsure, other]})
+
+
+@pytest.mark.parametrize(("count", "apart"), [(100, 1), (150, 2)])
+def test_groups_with_too_many_names_to_hold_against_patterns_stay_apart(count: int, apart: int) -> None:
+    """The first joins neither of the others, as validators differ over its pattern; these two are joined if they are small."""
+    first = {"patternProperties": {"(?<=m)a": {}}, "additionalProperties": {"type": "integer"}}
+    patterns = {"patternProperties": {f"^a{number}b": {} for number in range(count)}, "additionalProperties": {"minimum": 1}}
+    names = {"properties": {f"n{number}": {"maximum": 3} for number in range(count)}}
+    flat = flatten({"allOf": [first, patterns, names]})
+    assert isinstance(flat, dict)
+    assert len(flat["allOf"]) == apart
+    judge = jsonschema_rs.Draft202012Validator(flat)
+    assert [judge.is_valid({"n1": value}) for value in (0, 2, 2.5, 4)] == [False, True, False, False]

@@ -5,22 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import orjson
 import pytest
-from hunting import examples
-from hypothesis import given
-from hypothesis import strategies as st
 
 from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.lint.words import suspicious_words
 from instrc.problems.idle import ImpossibleSchema
 from instrc.problems.problem import CompileError
-from instrc.schema.impossible import impossible_parts
-from instrc.schema.kinds import own_kinds
-from instrc.schema.maybe_impossible import may_be_impossible
-from instrc.schema.relations import disjoint
-from instrc.schema.walk import walk
 
 TEXT = {"type": "string"}
 TWO = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
@@ -131,57 +122,6 @@ def test_a_value_that_needs_another_one_on_every_level_is_told(schema: Any, name
     assert isinstance(problem, ImpossibleSchema)
     assert problem.endless
     assert problem.names == names
-
-
-WORDS: dict[str, list[Any]] = {
-    "type": ["object", "array", "integer", "string", "number"],
-    "properties": [{"a": False}, {"a": TEXT, "b": {"const": 1}}],
-    "required": [["a"], ["a", "b"]],
-    "additionalProperties": [False],
-    "maxProperties": [1],
-    "dependentRequired": [{"a": ["b"]}, {"b": ["c"]}],
-    "dependentSchemas": [{"a": {"maxProperties": 0}}, {"a": {"required": ["b"]}}],
-    "patternProperties": [{"^a": {"type": "integer"}}],
-    "propertyNames": [{"maxLength": 0}, {"enum": ["a", "c"]}],
-    "items": [False, {"enum": [1, 2]}, {"type": "boolean"}],
-    "prefixItems": [[{"const": 1}], [False]],
-    "minItems": [1, 3],
-    "maxItems": [0, 2],
-    "uniqueItems": [True],
-    "contains": [{"const": 1}, {"type": "null"}],
-    "minContains": [0, 2],
-    "maxContains": [0, 1],
-    "minimum": [1, 1.25],
-    "exclusiveMaximum": [2, 1.5],
-    "multipleOf": [2, 0.5, 5],
-    "if": [{"minimum": 1}, {"required": ["a"]}, True],
-    "then": [False, {"maximum": 1}, {"maxProperties": 1}],
-    "else": [False, {"minItems": 1}],
-    "oneOf": [[TEXT, TEXT], [{"minimum": 1}, {"minimum": 1}, TEXT], [{}, TEXT]],
-    "not": [{"type": "integer"}, {"minItems": 1}, {"required": ["a"]}],
-    "enum": [["a", 1, [1]], [{"a": "x"}, 1.5]],
-    "pattern": ["^b"],
-}
-PARTS = [None, True, 0, 1, 1.5, 1.25, 2, 10, "", "a", "b", "x"]
-LISTS = [[], [1], [1, 1], [1, 2], [1, 2, 2], [True, False], [None], [None, 1, 2], [True, False, 1]]
-OBJECTS = [{}, {"a": "x"}, {"a": 1}, {"a": "x", "b": 1}, {"b": 1}, {"c": 1}, {"a": 1, "b": 1, "c": 1}, {"a": "x", "b": 1, "c": 0}]
-VALUES = [*PARTS, *LISTS, *OBJECTS]
-SCHEMAS = st.lists(st.sampled_from(sorted(WORDS)), min_size=2, max_size=6, unique=True).flatmap(
-    lambda words: st.fixed_dictionaries({word: st.sampled_from(WORDS[word]) for word in words})
-)
-
-
-@examples(300)
-@given(SCHEMAS)
-def test_no_value_satisfies_what_is_called_impossible(schema: dict[str, Any]) -> None:
-    refused = disjoint(schema, schema)
-    if refused:
-        judge = jsonschema_rs.Draft202012Validator(schema)
-        assert not any(judge.is_valid(value) for value in VALUES)
-    whole = {"type": "object", "properties": {"p": schema}, "required": ["p"]}
-    found = list(impossible_parts(whole, list(walk(whole))))
-    assert not found or disjoint(whole, whole)
-    assert not refused or may_be_impossible(schema) or not own_kinds(schema)
 
 
 DRAFT = TWO | {"properties": {"a": TEXT, "b": {"type": "integer", "multipleOf": 5}}}

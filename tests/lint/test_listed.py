@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from instrc.limits.programs import TOLD_OF_A_KIND
 from instrc.lint.words import suspicious_words
-from instrc.schema.extents import extent
 from instrc.source import Source, Span
 
 ANYWHERE = Span(Source("letter.vibe.json", " "), 0, 0)
@@ -68,11 +64,6 @@ def test_a_pattern_that_leaves_texts_is_not_told(keywords: dict[str, Any]) -> No
     assert names(type="string", **keywords) == []
 
 
-@pytest.mark.parametrize("pattern", ["(", "[a", "a{2", "^a$b", "(?i)a", "*", "[a[b]", "\\1", "(" * 100, "a" * 2_000])
-def test_the_extent_of_what_is_hard_to_read_is_not_known(pattern: str) -> None:
-    assert extent(pattern) is None or pattern == "a{2"
-
-
 def test_values_that_are_not_checked_are_told() -> None:
     samples = [0] * 250
     assert names(**{"not": {"type": "string"}, "examples": samples}) == ["unchecked-values"]
@@ -81,24 +72,3 @@ def test_values_that_are_not_checked_are_told() -> None:
 def test_what_is_not_shown_of_many_problems_is_told() -> None:
     found = names(**{f"u{index}": 1 for index in range(TOLD_OF_A_KIND + 5)})
     assert found == [*["unknown-keyword"] * TOLD_OF_A_KIND, "further-problems"]
-
-
-ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", "1", "-", r"\."])
-PATTERNS = st.recursive(
-    ATOMS,
-    lambda inner: (
-        st.lists(inner, min_size=1, max_size=3).map("".join)
-        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: f"({'|'.join(parts)})")
-        | st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}"])).map(lambda pair: f"(?:{pair[0]}){pair[1]}")
-    ),
-    max_leaves=6,
-)
-
-
-@given(PATTERNS, st.sampled_from(["", "^"]), st.sampled_from(["", "$"]), st.text("ab1-. \u00e9", max_size=6))
-def test_every_text_that_a_pattern_finds_is_within_its_extent(pattern: str, begin: str, end: str, text: str) -> None:
-    found = extent(f"{begin}(?:{pattern}){end}")
-    assert found is not None
-    if re.search(f"{begin}(?:{pattern}){end}", text):
-        assert found.low <= len(text) <= found.high
-        assert not text or found.first >> min(ord(text[0]), 128) & 1

@@ -54,7 +54,7 @@ def _laws_of(family: Family) -> dict[str, KeywordLaws]:
             from instrc.schema.laws import objects
 
             return objects.LAWS
-        case "combining":
+        case _:  # "combining"
             from instrc.schema.laws import combining
 
             return combining.LAWS
