@@ -122,8 +122,7 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
         try:
             lifted = lift(value, lower(Tool(artefact.name, tool), dialect(target)).map)
         except CompileError as error:
-            problem = error.problems[0]
-            _refuse(f"{problem.message}: {problem.hint}" if problem.hint else problem.message)
+            _refuse(error.problems[0].with_hint)
         problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
         if not lifted.calls:
             return {"problems": problems or [f"/ the answer is {lifted.status}"]}

@@ -66,6 +66,11 @@ class Problem:
         return None
 
     @property
+    def with_hint(self) -> str:
+        """The message and the hint in one line, for places that have one text only."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+    @property
     def characters(self) -> str:
         """The characters that the problem is about; `?` where there are none."""
         return self.at.text if self.at and self.at.text else "?"

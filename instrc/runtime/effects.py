@@ -86,7 +86,7 @@ class Effects:
             except ModelError as failed:
                 error, code, retry = str(failed), failed.code, failed.retry
             except CompileError as failed:  # a setting is missing, as the key of a provider
-                error, code, retry = failed.problems[0].message, failed.problems[0].name, False
+                error, code, retry = failed.problems[0].with_hint, failed.problems[0].name, False
             except Exception as failed:  # noqa: BLE001  -- an adapter of somebody else
                 error, code, retry = f"{type(failed).__name__}: {failed}", None, False
             if not retry or not self.model_retry.again(attempt, None):

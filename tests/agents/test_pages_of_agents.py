@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
+from example_agents import AGENTS, example
 
-AGENTS = Path(__file__).parents[2] / "examples" / "agents"
 PAGES = sorted(AGENTS.glob("*/README.md"))
 _ROW = re.compile(r"^\| (.+) \| ([\d, +]+|about [\d,]+)[^|]*\|$", re.MULTILINE)
 
@@ -39,6 +40,21 @@ def test_it_shows_a_picture_of_each_process(page: Path) -> None:
     pictures = list(page.parent.glob("expected/*.svg"))
     assert pictures
     assert all(f"(expected/{picture.name})" in text for picture in pictures)
+
+
+@pytest.mark.parametrize("name", ["code-agent", "hugging-gpt", "managed-agents", "planning-agent", "tool-calling-agent"])
+def test_an_agent_whose_run_has_failed_says_so_without_a_traceback(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name == "code-agent":
+        pytest.importorskip("smolagents")
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    monkeypatch.setattr(sys, "argv", ["agent.py", "--model", "anthropic:claude-sonnet-4-5", "How far is it?"])
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(example(name).main())
+    told = f"{ended.value.code} {capsys.readouterr().out}"
+    assert ended.value.code not in {0, None}
+    assert "instrc[anthropic]" in told
 
 
 def test_every_document_has_its_systems() -> None:

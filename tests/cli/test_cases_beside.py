@@ -170,7 +170,7 @@ def test_a_case_of_a_target_that_does_not_exist_is_told(instrc: Instrc, tmp_path
     (tmp_path / "x.aug").write_text(PROGRAM)
     (tmp_path / "x.cases.md").write_text("## A\n\n```json answer opnai\n{}\n```\n```json output\n```\n")
     done = instrc("test")
-    assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`: did you mean `openai`?\n")
+    assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`; did you mean `openai`?\n")
 
 
 def test_a_program_that_is_named_and_has_no_cases_is_told(instrc: Instrc, folder: Path) -> None:

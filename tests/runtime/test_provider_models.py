@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
+import instrc
 from instrc.problems.problem import CompileError
 from instrc.runtime.models.catalogue import ADAPTERS, model_of
 from instrc.runtime.models.model import ModelError, Reply, Request
@@ -250,3 +251,11 @@ def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         ask("openai")
     assert raised.value.problems[0].name == "missing-extra"
     assert "instrc[openai]" in (raised.value.problems[0].hint or "")
+
+
+def test_a_run_that_fails_without_a_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "openai", None)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    run = instrc.run('prompt | @{ title: "Answer", properties: { text: { type: "string" } } }', "hello", model="openai:gpt-5")
+    with pytest.raises(instrc.RunFailedError, match=r'which is not installed; install it: `pip install "instrc\[openai\]"`'):
+        _ = run.value

@@ -9,6 +9,7 @@ import argparse
 import ast
 import json
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -144,7 +145,10 @@ def main() -> None:
     model = given.model or instrc.Scripted({"write_code": PLAYED})
     with closing(code_runs()) as runs:
         run = instrc.run(HERE / "code-agent.aug", given.question, model=model, activities=activities(runs))
-    print(run.value["answer"] if run.status == "done" else run.outcome)
+    try:
+        print(run.value["answer"])
+    except instrc.RunFailedError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

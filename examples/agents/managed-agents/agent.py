@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -85,7 +86,10 @@ def main() -> None:
     given = parser.parse_args()
     activities = {**TOOLS, "researcher_Activity": researcher()}
     run = instrc.run(HERE / "managed-agents.aug", given.question, model=given.model or Team(), activities=activities)
-    print(run.value["answer"] if run.status == "done" else run.outcome)
+    try:
+        print(run.value["answer"])
+    except instrc.RunFailedError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,10 @@ def main() -> None:
     given = parser.parse_args()
     model = given.model or instrc.Scripted(PLAYED)
     run = instrc.run(HERE / "planning-agent.aug", given.question, model=model, activities=ACTIVITIES)
-    print(run.value["answer"])
+    try:
+        print(run.value["answer"])
+    except instrc.RunFailedError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

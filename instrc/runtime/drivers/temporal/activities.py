@@ -77,7 +77,7 @@ class Carrying:
         except (asyncio.CancelledError, ApplicationError):
             raise
         except Exception as error:  # noqa: BLE001  -- whatever hinders this worker: the next attempt may be elsewhere
-            problem = error.problems[0].message if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
+            problem = error.problems[0].with_hint if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
             raise ApplicationError(redacted(problem)) from None
         finally:
             beating.cancel()

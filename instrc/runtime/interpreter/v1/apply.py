@@ -164,8 +164,7 @@ def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Com
         for name in place:
             part = part.get(name) if isinstance(part, dict) else None
         for problem in check_plan(part, planned.tools)[:20]:
-            said = problem.message if problem.hint is None else f"{problem.message}; {problem.hint}"
-            found.append({"pointer": pointer(place) + problem.pointer, "message": said})
+            found.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
             tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
     return found, tasks
 
