@@ -66,6 +66,7 @@ def test_neovim_shows_renames_formats_and_leads_to_vibes(project: Path) -> None:
         "definition read-letter.vibe.json",
         "renamed const letter = ReadLetter(prompt) / const b =   WriteRepli(letter) / b",
         "formatted const letter = ReadLetter(prompt); / const b = WriteRepli(letter); / b;",
+        "commented // const letter = ReadLetter(prompt); / const b = WriteRepli(letter); / b;",
         "problem json.vibe 0 51 invalid-schema",
     ]
 
