@@ -111,3 +111,10 @@ def test_the_content_of_a_message_of_bedrock_is_read_alone() -> None:
     call = {"toolUse": {"toolUseId": "c", "name": "tool", "input": {"a": "x"}}}
     lifted = lift([{"text": "Sure."}, call], lower(SCHEMA, target="bedrock", name="tool").map)
     assert (lifted.status, lifted.value, lifted.text) == ("ok", {"a": "x"}, "Sure.")
+
+
+def test_one_call_of_bedrock_is_read_alone_even_by_a_name_that_is_spelt_otherwise() -> None:
+    call = {"toolUseId": "c", "name": "Tool", "input": {"a": "x"}}
+    lifted = lift(call, lower(SCHEMA, target="bedrock", name="tool").map)
+    assert (lifted.status, lifted.call.id, lifted.value) == ("ok", "c", {"a": "x"})
+    assert [repair.what for repair in lifted.call.repairs] == ["tool-name"]

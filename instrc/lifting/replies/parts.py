@@ -57,6 +57,8 @@ def is_part(item: Json) -> bool:
     inner = item.get("function")
     if isinstance(inner, dict) and "name" in inner and "arguments" in inner:
         return True
+    if {"toolUseId", "name", "input"} <= item.keys():  # what stands below `toolUse` in Bedrock's Converse
+        return True
     if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
         return True
     if item.keys() == {"tool_name", "arguments", "id", "extra"}:  # a `ToolCall` of Haystack
