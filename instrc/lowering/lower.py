@@ -79,6 +79,9 @@ def lower(
 
 
 def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
+    if isinstance(examples, Example):  # a tuple to Python, so its members would be taken for examples
+        message = "`examples` takes a list: put the `Example` in one"
+        raise TypeError(message)
     given = arguments.several("examples", examples)
     return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each))) for each in given)
 

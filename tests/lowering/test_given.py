@@ -287,6 +287,12 @@ def test_examples_are_shown_in_the_words_of_the_target() -> None:
         assert caught.value.problems[0].name == "invalid-answer"
 
 
+def test_one_example_without_a_list_around_it_is_refused_as_that() -> None:
+    example = Example({"город": "Рим"}, "Погода в Риме?")
+    with pytest.raises(TypeError, match="`examples` takes a list: put the `Example` in one"):
+        lower(CITY, "gigachat", examples=example)
+
+
 def test_a_value_that_breaks_its_schema_is_not_encoded() -> None:
     record = lower(CITY, "openai").map
     with pytest.raises(CompileError, match="invalid-answer"):
