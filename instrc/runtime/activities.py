@@ -7,7 +7,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from instrc.arguments import several, text
+from instrc.arguments import excerpt, several, text
 from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
@@ -113,7 +113,7 @@ class Activities:
             policy = retry or getattr(value, "activity_retry", None) or Retry()
             made = Activity(name, value, None, policy, _first(input, getattr(value, "activity_input", None)))
         else:
-            message = f"the activity `{name}` is neither a function nor a process"
+            message = f"an activity is a function or a process, not {excerpt(value)}"
             raise TypeError(message)
         if not bare_name(text("name", name)):
             message = "an activity needs a name"

@@ -221,6 +221,17 @@ def test_a_model_of_the_settings_that_nobody_knows_is_named_before_anything_runs
     assert not Path("kept").exists()
 
 
+def test_an_object_that_is_no_activity_is_shown(project: Path) -> None:
+    class SearchTool:
+        """Stands for a tool of a framework, which is an object and no function."""
+
+        def __repr__(self) -> str:
+            return "SearchTool()"
+
+    with pytest.raises(TypeError, match=r"an activity is a function or a process, not SearchTool\(\)"):
+        instrc.run("Confirm(prompt)", "x", model="sample", activities=[SearchTool()])
+
+
 def test_a_setting_that_a_model_lacks_is_told_in_its_own_words(project: Path) -> None:
     class Keyless:
         async def answer(self, _request: Any) -> Any:
