@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,6 +40,18 @@ def test_each_call_of_the_model_is_shown_as_it_is_sent(instrc: Instrc) -> None:
     assert "characters / 4" in first
 
 
+def test_tokens_are_a_quarter_of_the_characters_rounded_up(instrc: Instrc) -> None:
+    page = instrc("preview", "it.aug").out
+    [sent] = re.findall(
+        r"^message \((\d+) tokens\):\n(.*?)\n\nschema", page.partition("── llmContext2")[0], re.MULTILINE | re.DOTALL
+    )
+    message = "\n".join(line.removeprefix("  ") for line in sent[1].split("\n"))
+    assert len(message.rstrip("\n")) % 4  # else rounding would not show
+    assert int(sent[0]) == math.ceil(len(message) / 4)
+    [of_schema] = re.findall(r"^schema, in order \((\d+) tokens\):", page.partition("── llmContext2")[0], re.MULTILINE)
+    assert f"── llmContext1 ── about {int(sent[0]) + int(of_schema)} tokens" in page
+
+
 def test_a_payload_is_shown_for_a_target(instrc: Instrc) -> None:
     done = instrc("preview", "it.aug", "--target", "openai")
     assert done.code == 0
@@ -46,9 +60,11 @@ def test_a_payload_is_shown_for_a_target(instrc: Instrc) -> None:
 
 def test_a_tool_and_a_process_without_a_model_are_shown(instrc: Instrc, folder: Path) -> None:
     (folder / "tool.aug").write_text('tool it = @{ title: "A", type: "object", properties: { a: { type: "null" } } }')
-    assert "a?: null" in instrc("preview", "tool.aug").out
+    page = instrc("preview", "tool.aug").out
+    assert "a?: null" in page
+    assert ": 1 call of the model\n" in page
     (folder / "served.aug").write_text('@{ title: "A_Activity", type: "object", properties: { output: {} } }')
-    assert "The model is not asked" in instrc("preview", "served.aug").out
+    assert ": 0 calls of the model\n\nThe model is not asked" in instrc("preview", "served.aug").out
 
 
 def test_a_block_that_a_rehearsal_does_not_reach_is_shown_without_a_message(instrc: Instrc, folder: Path) -> None:

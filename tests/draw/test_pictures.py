@@ -76,6 +76,16 @@ def test_lines_go_around_steps(document: Any) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_arrows_end_at_the_edge_that_they_come_from(document: Any) -> None:
+    drawn = layout(picture(document))
+    areas = {item.node.id if isinstance(item, PlacedNode) else item.box.id: item.area for item in placed(drawn.boxes)}
+    for arrow in drawn.arrows:
+        (x, _), (end, _) = arrow.points[-2:]
+        area = areas[arrow.target]
+        assert end == (area.x if x < area.x else area.x + area.width)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)
     keys = {node.key for node in drawn.nodes()}
