@@ -8,6 +8,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from instrc.jsonvalue import Json
+from instrc.lowering.context import Log
 from instrc.lowering.losses import Loss
 from instrc.problems.targets import BudgetExceeded
 
@@ -20,7 +21,9 @@ class Built(Struct, frozen=True, eq=False, gc=False):
 
     schema: Json
     record: dict[str, Json]
-    losses: Sequence[Loss]
+    losses: Sequence[Loss] = ()
+    log: Log = None
+    """What was noted of further losses."""
     back: Mapping[str, str] = MappingProxyType({})
     """The names of properties by what is sent for them, where the two differ."""
     given_up: tuple[Loss, ...] = ()

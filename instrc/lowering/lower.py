@@ -17,11 +17,10 @@ from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import UNROLL
-from instrc.lowering.as_written import as_written
+from instrc.lowering.account import Account
 from instrc.lowering.build import build
 from instrc.lowering.checked_json import checked_json
 from instrc.lowering.given import ToolLike, tool_of
-from instrc.lowering.losses import Loss
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal
 from instrc.lowering.options import LoweringOptions, Recursion
@@ -75,7 +74,7 @@ def lower(
     if envelope is not None:
         dialect = in_envelope(dialect, catalogue.dialect(envelope))
     options = LoweringOptions(ordered, unroll, recursion)
-    return report_losses(lower_tool(tool, dialect, options, documents), dialect, strict=strict, report=told)
+    return report_losses(lower_tool(tool, dialect, options, documents), strict=strict, report=told)
 
 
 def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
@@ -96,8 +95,9 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
-    losses = (*Loss.of_name(tool.name, name), *as_written((*unread, *sent.losses), flat.schema, readable.schema, documents))
-    return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema, dialect)
+    account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
+    told = account if documents is None else account.losses()  # documents may be gone when somebody asks
+    return Lowering(sent.payload, sent.map, sent.schema, dialect, told, built.problems)
 
 
 __all__ = ["Lowering", "LoweringOptions", "Tool", "encode", "lower", "lower_tool", "report_losses"]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, listing, mapping, pointer
 from instrc.lowering.rewrites.patterns import accepts_pattern
 from instrc.lowering.spelling import spelt_type
@@ -46,6 +47,11 @@ _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "m
 _MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
 _LISTS = (*_MANY, "required", "enum")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
+
+
+def _shown(value: Json) -> str:
+    """Return a value of a payload as it is written there."""
+    return dumps(value, indent=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,10 @@ class NodeRules:
             yield Breach("minItems", place, f"minItems is at most {dialect.most_min_items}")
         written, pattern = node.get("format"), node.get("pattern")
         if "format" in node and not (isinstance(written, str) and written in dialect.formats):
-            yield Breach("format", place, f"{written!r} is no known format")
+            yield Breach("format", place, f"{_shown(written)} is no known format")
         most = dialect.most_repeated_at_once or dialect.most_repeated
         if "pattern" in node and not (isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, most)):
-            yield Breach("pattern", place, f"{pattern!r} is not taken")
+            yield Breach("pattern", place, f"{_shown(pattern)} is not taken")
         if (
             not dialect.lengths_beside_patterns
             and node.keys() & {"minLength", "maxLength"}
@@ -140,7 +146,7 @@ class NodeRules:
                 yield Breach("type", place, "types in a list differ")
         for name in types if isinstance(types, list) else [types]:
             if name not in known or (name == "null" and not dialect.null):
-                yield Breach("type", place, f"{name!r} is no type")
+                yield Breach("type", place, f"{_shown(name)} is no type")
 
     def _values(self, place: str, node: JsonObject) -> Iterator[Breach]:
         enum = listing(node.get("enum"))
@@ -155,9 +161,9 @@ class NodeRules:
             if value == "" and not self.dialect.empty_words:
                 yield Breach("enum", place, "the empty string is no value of an enum")
             if kind not in self.dialect.enums and not (kind == "null" and "null" in types and "null" in self.dialect.enums):
-                yield Breach("enum", place, f"{value!r} is of a type that no enum holds")
+                yield Breach("enum", place, f"{_shown(value)} is of a type that no enum holds")
             if self.dialect.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
-                yield Breach("enum", place, f"{value!r} is not of the type beside it")
+                yield Breach("enum", place, f"{_shown(value)} is not of the type beside it")
 
     def _reference(self, place: str, node: JsonObject) -> Iterator[Breach]:
         ref = node.get("$ref")
@@ -167,7 +173,7 @@ class NodeRules:
             yield Breach("ref", place, "nothing may stand beside $ref")
         name = definition_named_by(node)
         if not DEFINITION_NAME.allows(name) or name not in self._definitions():
-            yield Breach("ref", place, f"{ref!r} leads nowhere")
+            yield Breach("ref", place, f"{_shown(ref)} leads nowhere")
         if self.dialect.recursion != "keep":
             yield Breach("recursion", place, "only recursive references are left, and the target takes none")
 

@@ -36,13 +36,13 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
     if back or (dialect.fold and not _LISTING.isdisjoint(seen.words) and _lists_words(flat)):
         codec = NamesCodec(back, dialect.fold)
     if dialect.root == "any":
-        return Built(schema, {"codec": to_json(codec)}, losses, back)
+        return Built(schema, {"codec": to_json(codec)}, losses, back=back)
     root = _object_at_root(schema, losses)
     if root is not None and root.get("type") == "object" and (dialect.root == "object" or root.keys().isdisjoint(_COMBINATORS)):
         if dialect.root == "plain" and "$schema" in root:
             root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
-        return Built(root, {"codec": to_json(codec)}, losses, back)
-    return Built(_boxed(schema if root is None else root), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
+        return Built(root, {"codec": to_json(codec)}, losses, back=back)
+    return Built(_boxed(schema if root is None else root), {"codec": to_json(BoxCodec("value", codec))}, losses, back=back)
 
 
 def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:

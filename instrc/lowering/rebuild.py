@@ -10,7 +10,6 @@ from instrc.limits.payloads import PAYLOAD_LEVELS
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.context import Progress, RewriteContext
 from instrc.lowering.definitions import PayloadDefinitions, finished
-from instrc.lowering.ledger import losses
 from instrc.lowering.list_variants import list_variants
 from instrc.lowering.names import key_names
 from instrc.lowering.options import LoweringOptions
@@ -44,7 +43,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
         asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
         record = shared_members(pruned, codecs, asked)
         body = {**body, "$defs": dict(definitions.bodies)}
-    return Built(body, record, losses(flat, progress.log), keys.renamed())
+    return Built(body, record, log=progress.log, back=keys.renamed())
 
 
 def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:

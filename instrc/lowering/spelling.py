@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.ir.dialect import Spelling
-from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
+from instrc.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, optional_text
 from instrc.lowering.notes import join_notes
 from instrc.schema.kinds import TYPES
 from instrc.schema.members import required_names
@@ -88,14 +88,9 @@ def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
     if len(branches) > 1:
         return {**head, "anyOf": branches}
     branch = mapping(branches[0])
-    text = join_notes(_text(head), _text(branch))
+    text = join_notes(optional_text(head.get("description")), optional_text(branch.get("description")))
     described: JsonObject = {"description": text} if text else {}
     return {**head, **branch, **described}
-
-
-def _text(schema: JsonObject) -> str | None:
-    text = schema.get("description")
-    return text if isinstance(text, str) else None
 
 
 def _read(schema: Json) -> Json:

@@ -87,7 +87,7 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        report_losses(_under_own_name(each.lowering, tool.name, sent), dialect, strict=strict, report=told)
+        report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=told)
         for each, (tool, sent) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
@@ -148,21 +148,21 @@ def _lower_member(
         if not list(again.over(dialect, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
-            return _Joined(replace(other, losses=(*other.losses, *unordered)), again)
+            return _Joined(replace(other, account=(*other.losses, *unordered)), again)
     if not over or dialect.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
     told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
     plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
     lowering = lower_tool(sent_tool, plain, options, documents)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
-    return _Joined(replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told)), spent, told)
+    return _Joined(replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *told)), spent, told)
 
 
 def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
     """Return a lowering with the tool's own name: in its map, wherever that stands, and in each loss; of a new one it tells."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
     losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
-    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), losses=losses)
+    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
 
 
 def _with_map(payload: Json, old: Json, new: Json) -> Json:

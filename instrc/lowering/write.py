@@ -30,6 +30,7 @@ class Written(Struct, frozen=True, eq=False, gc=False):
     schema: Json
     """The payload's schema in standard JSON Schema."""
     losses: tuple[Loss, ...]
+    """Of its examples."""
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
@@ -49,8 +50,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     words: JsonObject = {"@name": name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
-    losses: tuple[Loss, ...] = (*built.losses, *more, *built.given_up)
-    return Written(fill_envelope(dialect.envelope, words), record, schema, losses)
+    return Written(fill_envelope(dialect.envelope, words), record, schema, tuple(more))
 
 
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location
 from instrc.limits.schemas import NOTED_VALUE
 
@@ -71,7 +72,7 @@ def value_in_words(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return "a long number"
     try:
-        text = value if isinstance(value, str) else repr(value)
+        text = value if isinstance(value, str) else dumps(value) if isinstance(value, bool | None) else repr(value)
     except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
         text = type(value).__name__
     text = " ".join(text.split())

@@ -149,7 +149,7 @@ def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
     payload = copy.deepcopy(lower(RICH, "openai", "draft").payload)
     payload["function"]["parameters"]["properties"]["_thought"]["format"] = "uri"
     [breach] = breaches(payload, "openai")
-    assert str(breach) == "/function/parameters/properties/_thought: 'uri' is no known format [format]"
+    assert str(breach) == '/function/parameters/properties/_thought: "uri" is no known format [format]'
 
 
 @pytest.mark.parametrize("value", ["x", 5, None, [[]], [{"a": []}], {"a": 1}])

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
-from instrc.jsonvalue import JsonObject, as_text, freeze
+from instrc.jsonvalue import JsonObject, as_text, freeze, optional_text
 from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, intersected
 from instrc.lowering.definitions import referring
@@ -61,13 +61,8 @@ def _unrolled(
         variant, progress = anything.anything_variant(context, target, reason, progress)
         return [variant], progress
     found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
-    text = _description(target)
+    text = optional_text(target.get("description"))
     return [replace(variant, text=variant.text or text) for variant in found], progress
-
-
-def _description(target: JsonObject) -> str | None:
-    text = target.get("description")
-    return text if isinstance(text, str) else None
 
 
 def _definition(
