@@ -42,7 +42,6 @@ def test_a_tool_goes_to_every_target_and_back(name: str) -> None:
 
 @pytest.mark.parametrize("target", ["mistral", "vllm"])
 def test_the_engines_of_a_target_take_all_of_them(target: str) -> None:
-    pytest.importorskip("llguidance")
     finds = [find for name, schema in TOOLS.items() for find in tried(name, schema, target, engines=True)]
     assert [find for find in finds if "keeps no order" not in find.kind] == []
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import jsonschema_rs
+import llguidance
 import pytest
 from generate import schema_of
 from jsonschema import Draft202012Validator
@@ -24,8 +25,6 @@ from instrc.problems.problem import CompileError
 
 ENFORCED = ["openai", "anthropic-strict", "gemini", "mistral", "vllm"]
 """Targets whose decoder holds a model to the schema in standard words, which an engine can stand in for."""
-
-llguidance = pytest.importorskip("llguidance")
 
 
 class RepeatedKey(Exception):  # noqa: N818  -- not an error: JSON allows it, and no reader agrees on what it means

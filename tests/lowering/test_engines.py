@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llguidance
 import pytest
 from generate import schema_of
 from test_facts import RICH
@@ -27,7 +28,6 @@ EXAMPLES = list({path.read_bytes(): path for path in _FOUND}.values())
 
 @pytest.mark.parametrize("target", ["mistral", "vllm"])
 def test_the_engines_of_a_target_take_its_payload_and_keep_its_order(target: str) -> None:
-    pytest.importorskip("llguidance")
     verdict = verify(lower(RICH, target).payload, target)
     assert verdict.accepted, verdict
     assert verdict.ordered is True
@@ -41,7 +41,6 @@ def orderable(schema: Any) -> bool:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
-    pytest.importorskip("llguidance")  # others are asked where they are installed
     schema = loads(example.read_text(encoding="utf-8"))
     for target, dialect in targets().items():
         verdict = verify(lower(schema, target, "example").payload, target)
@@ -149,7 +148,6 @@ def test_a_payload_that_breaks_a_rule_is_not_accepted() -> None:
 
 @pytest.mark.parametrize("target", ["mistral", "vllm"])
 def test_llguidance_compiles_whatever_is_generated(target: str) -> None:
-    llguidance = pytest.importorskip("llguidance")
     for seed in range(60):
         try:
             result = lower(schema_of(seed), target)

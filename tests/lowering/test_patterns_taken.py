@@ -18,6 +18,28 @@ def test_what_every_engine_reads_is_sent(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "sent"),
+    [
+        (r"^\x41\u0042+$", "^AB+$"),
+        (r"[\x61-\x7a]", "[a-z]"),
+        (r"[\u4e00-\u9fa5]+", "[一-龥]+"),
+        (r"\\x41", r"\\x41"),
+    ],
+)
+def test_letters_by_number_are_sent_as_letters(pattern: str, sent: str) -> None:
+    assert pattern_for(pattern, dialect("mistral")) == sent
+
+
+@pytest.mark.parametrize("pattern", [r"\x2e", r"a{\x31}", r"\1\x31", r"\c\x41", r"\ud83d", r"\x4", r"(?\x50<n>a)"])
+def test_other_characters_by_number_are_not_sent(pattern: str) -> None:
+    assert pattern_for(pattern, dialect("mistral")) is None
+
+
+def test_a_target_that_takes_all_patterns_gets_numbers_as_they_are() -> None:
+    assert pattern_for(r"^\x41$", dialect("mistral"), "any") == r"^\x41$"
+
+
+@pytest.mark.parametrize(
     "pattern",
     [
         r"\bb",

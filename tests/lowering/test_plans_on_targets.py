@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import llguidance
 import pytest
 from hunting import examples
 from hypothesis import Phase, given, settings
@@ -22,8 +23,6 @@ from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all
 from instrc.plans.check import check_plan
-
-llguidance = pytest.importorskip("llguidance")
 
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
 """To make fifty arguments simpler takes minutes."""

@@ -1,4 +1,8 @@
-"""Tell which regular expressions a target takes, and spell them so that every engine reads the same."""
+"""Tell which regular expressions a target takes, and spell them so that every engine reads the same.
+
+A `Dialect` says which of three kinds it takes.  What is plain is one rule for all engines and stands here: providers change their
+engines without a word, so a pattern is sent only where all that are known read it alike.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,10 @@ _ESCAPE = re.compile(r"\\.", re.DOTALL)
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
     """Return a regular expression as it is sent to a target; `None` if the target does not take it."""
-    plain = _plain_classes(pattern)
-    if not accepts_pattern(plain, kind or dialect.patterns, dialect.most_repeated):
+    kind, plain = kind or dialect.patterns, _plain_classes(pattern)
+    if kind != "any":
+        plain = _BY_NUMBER.sub(_letter, plain)
+    if not accepts_pattern(plain, kind, dialect.most_repeated):
         return None
     at_once = dialect.most_repeated_at_once
     if at_once is None:
@@ -118,6 +124,18 @@ def _anchored(read: Sequence[str]) -> bool:
         if piece == "|" and depth == 0:
             return False
     return True
+
+
+_BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})|.)", re.DOTALL)
+"""An escape, whichever: a character by its number, or the sign that stands behind the backslash."""
+
+
+def _letter(escape: re.Match[str]) -> str:
+    r"""Return the letter that `\x41` or `\u0041` stands for; any other escape as it is."""
+    if (number := escape["two"] or escape["four"]) is None:
+        return escape[0]
+    sign = chr(int(number, 16))
+    return sign if sign.isalpha() else escape[0]  # a digit or a sign could mean something where it stands
 
 
 _SETS = ("&&", "||", "~~")
