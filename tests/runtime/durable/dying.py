@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from written import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when

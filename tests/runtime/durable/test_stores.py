@@ -23,6 +23,8 @@ from instrc.runtime.engine import Launch
 from instrc.runtime.models.sampling import Sample
 from instrc.runtime.plan import plan_of
 
+FOLDERS = [str(Path(__file__).parents[above]) for above in range(3)]
+"""Where another process finds what is imported here."""
 CALLS = process(serverContext1=chunk(step1_a=call("Send", "prompt")), serverContext2=chunk(step2_b=call("Send", "step1_a.text")))
 
 
@@ -94,7 +96,7 @@ def test_a_store_that_may_not_be_written_is_a_problem(tmp_path: Path) -> None:
         file.chmod(0o555 if file.is_dir() else 0o444)
     if os.geteuid() == 0:
         pytest.skip("root may write anywhere")
-    command = [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    command = [sys.executable, "-c", script, str(tmp_path), *FOLDERS]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     assert said.stdout.strip() == "unusable-store", said.stderr
 
@@ -120,9 +122,8 @@ def test_only_one_process_carries_a_store_and_others_work_beside_it(tmp_path: Pa
         "e = t.engine(Path(sys.argv[1])); t.begin(e, t.ASK); print('ready', flush=True)\n"
         "sys.stdin.read(1); e.close()"
     )
-    paths = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path), *paths], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", program, str(tmp_path), *FOLDERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"ready\n"

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from written import DECISION, TEXT, call, chunk, each, process, repeat, step
