@@ -49,6 +49,8 @@ class PlanTask:
     arguments: dict[str, Json | Reference]
     after: tuple[str, ...] = ()
     """Ids of tasks that it waits for without reading them."""
+    unread: frozenset[str] = frozenset()
+    """Arguments that are given, but not written as arguments are."""
 
     def references(self) -> Iterator[tuple[str, Reference]]:
         """Yield the arguments that other tasks give, by name."""

@@ -105,7 +105,7 @@ class _Check:
             self.problems.append(UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near))
             return
         for name in tool.required:
-            if name not in task.arguments:
+            if name not in task.arguments and name not in task.unread:
                 self.problems.append(MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
         for name, value in task.arguments.items():
             self._argument(tool, name, value, index, by_id)

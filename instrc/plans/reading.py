@@ -52,8 +52,9 @@ def _task(item: Json, index: int, tools: ToolSet, add: Add) -> PlanTask | None:
     if ID.fullmatch(id_) is None:
         reason = f"`{id_}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
         add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
-    arguments = _arguments(item.get("arguments"), index, tools.get(named), add)
-    return PlanTask(named, id_, arguments, _after(item.get("after"), index, add))
+    unread: set[str] = set()
+    arguments = _arguments(item.get("arguments"), index, tools.get(named), add, unread)
+    return PlanTask(named, id_, arguments, _after(item.get("after"), index, add), frozenset(unread))
 
 
 def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
@@ -65,11 +66,11 @@ def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
     return tuple(as_texts(value))
 
 
-def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add) -> dict[str, Json | Reference]:
+def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
     if value is None:
         return {}
     if value.__class__ is list:
-        return _uniform(value, index, tool, add)
+        return _uniform(value, index, tool, add, unread)
     if value.__class__ is not dict:
         add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
         return {}
@@ -87,8 +88,8 @@ def _read_argument(name: str, value: Json, tool: PlanTool | None) -> Json | Refe
     return reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
-def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add) -> dict[str, Json | Reference]:
-    """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry."""
+def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, unread: set[str]) -> dict[str, Json | Reference]:
+    """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry; those with a mistake are `unread`."""
     found: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
         place = f"/{index}/arguments/{number}"
@@ -96,6 +97,7 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add) -
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) < 3:
             add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
+            unread.update(part for part in parts[:1] if isinstance(part, str))
             continue
         name, kind, text = texts
         if name in found:
@@ -104,8 +106,10 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add) -
             found[name] = uniform_value(text, name, tool)
         elif (way := _WAYS.get(kind)) is None:
             add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
+            unread.add(name)
         elif (read := reference(way, text)) is None:
             add(_malformed(text, name, f"{place}/text", tool))
+            unread.add(name)
         else:
             found[name] = read
     return found

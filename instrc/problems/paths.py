@@ -168,12 +168,16 @@ class NotAValue(Problem):
     """Whether it is the list of a `OneOf(…)`."""
     nearest: tuple[str, ...] = ()
     """Values with similar names."""
+    failing: bool = False
+    """Whether it is a `Fail`, which ends its block."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.choosing:
             return "`OneOf(…)` takes one path to a list in the result of an earlier step"
+        if self.failing:
+            return f"`{self.word}` gives no value: it ends its block, so what reads it never runs"
         return f"`{self.word}` is not a value that can be read"
 
     @property
@@ -181,6 +185,8 @@ class NotAValue(Problem):
         """One short sentence: the way out."""
         if self.choosing:
             return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
+        if self.failing:
+            return "put it into a `try`, and what is to come after it into the `else`, which reads `error`"
         if self.nearest:
             return did_you_mean(self.nearest)
         return "call it first and give the result a name: `const result = …;`"

@@ -78,7 +78,11 @@ class UnchosenExport(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         names = [name for name in self.known if not name.startswith("(")]
-        return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}" if names else None
+        if names:
+            return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}"
+        if self.known:
+            return "give the one that is meant a name there, `tool NAME = …`, and write `#NAME` after the reference"
+        return "write what it gives as its last line"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,7 @@ def test_the_uniform_spelling_tells_the_model_what_each_tool_takes_and_the_autho
     told = task["properties"]["tool"]["description"]
     assert 'tool3_Activity: Do 3. Arguments: arg0 {"type":"string"}; ' in told
     assert 'arg4 (may be left out) {"type":"boolean"}.' in told
-    spelled = [loss for loss in lowering.losses if "budget" in loss.reason]
+    spelled = [loss for loss in lowering.losses if "names and texts" in loss.reason]
     assert [(loss.pointer, loss.kind) for loss in spelled] == [("/properties/step1_act/properties/plan", "unenforced")]
     assert not exceeded(lowering.schema, dialect(target), "act")
 

@@ -105,3 +105,19 @@ def test_a_sound_plan_is_accepted(plan: Any) -> None:
 @pytest.mark.parametrize(("plan", "names"), FAULTY.values(), ids=FAULTY)
 def test_each_fault_of_a_plan_is_told_and_no_other(plan: Any, names: list[str]) -> None:
     assert sorted(problem.name for problem in instrc.check_plan(plan, TOOLS)) == names
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        {"name": "query", "is": "valu", "text": "x"},
+        {"name": "query", "is": "from", "text": "..x"},
+        {"name": "query", "text": "x"},
+        {"name": "query", "is": "value", "text": 1},
+    ],
+)
+def test_an_argument_that_is_not_well_written_is_not_missing_as_well(argument: Any) -> None:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    tools = {"Search": {"activity": "Search_Activity", "arguments": schema}}
+    [problem] = instrc.check_plan([{"tool": "Search", "id": "t1", "arguments": [argument]}], tools)
+    assert problem.name in {"invalid-plan", "wrong-argument"}

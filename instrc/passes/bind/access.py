@@ -12,7 +12,7 @@ from instrc.limits.programs import PATH_MEMBERS
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
+from instrc.passes.bind.lookup import alias, find_in_context, find_instruction, knows
 from instrc.passes.bind.scopes import LocalName, Scope, is_value
 from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
@@ -49,6 +49,8 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Boun
         return (yield ev.local(name, definition, context.inside()))
     if scope.is_input(name.text):
         return StepResult(Path(name.text))
+    if definition is not None and alias(ev, name, scope) is None:
+        return None  # what it stands for has been reported
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.passes.bind.suggestions import similar_values  # as the problem
 

@@ -6,6 +6,8 @@ A task that has met a mistake reports it and returns `None`; whoever needs the v
 
 from __future__ import annotations
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from instrc import problems
@@ -47,6 +49,7 @@ from instrc.passes.bind.pipes import evaluate_pipe
 from instrc.passes.bind.scopes import LocalName
 from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Finished, Task, Work
+from instrc.problems.problem import Problem
 from instrc.source import Span
 
 
@@ -99,7 +102,16 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
                 return None
             timing = replace(timing, **{word: getattr(timing, word) or value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
-    return (yield ev.value(written.value, replace(context, annotations=more, timing=timing)))
+    before = len(ev.report.problems)
+    value = yield ev.value(written.value, replace(context, annotations=more, timing=timing))
+    ev.report.change(before, lambda each: _at_annotation(each, written.annotation_span))
+    return value
+
+
+def _at_annotation(problem: Problem, at: Span) -> Problem:
+    """Return a problem with an annotation, shown where that is written if it was found in a program that is called."""
+    elsewhere = problem.at is not None and problem.at.source is not at.source
+    return dataclasses.replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundValue | None]:

@@ -24,7 +24,7 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
     for step in graph.steps.values():
         if step.executor != "server" or not step.output:
             continue
-        properties, required = _inputs(step, outcomes.schemas.get(step.number))
+        properties, required = inputs_of(step, outcomes.schemas.get(step.number))
         for argument in step.arguments:
             label, value = argument.label, argument.value
             schema = properties.get(label) if label is not None else None
@@ -34,7 +34,7 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
                 yield step, label, label in required
 
 
-def _inputs(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
+def inputs_of(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
     """Return what an activity that is called directly takes: its own properties beside `output`."""
     if not isinstance(step.content, Fusion) or not isinstance(schema, dict):
         return {}, []

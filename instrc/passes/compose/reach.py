@@ -13,6 +13,8 @@ from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_texts, listing
 from instrc.passes.compose.bound import check_bound
+from instrc.passes.compose.failing import check_failing
+from instrc.passes.compose.fitting import check_fitting
 from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
@@ -42,6 +44,8 @@ def _check(flat: FlatGraph, report: Report) -> None:
         word = each.result.key or each.result.base_name
         found = problems.flow.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
         report.add(found)
+    check_failing(graph, report)
+    check_fitting(flat, report)
     if not graph.has_flow:
         return
     check_handed(graph, report)
@@ -83,7 +87,8 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             inside = numbers_in(graph, step.content.body)
             for test in step.content.until:
                 origin = test.path.origin
-                if origin not in inside and not isinstance(origin, Local):
+                known = outcomes.find(test.path).schema is not None  # else that is the mistake
+                if known and origin not in inside and not isinstance(origin, Local):
                     report.add(problems.conditions.UnchangingCondition(at=test.span))
 
 

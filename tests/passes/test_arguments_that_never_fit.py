@@ -1,0 +1,127 @@
+"""An argument that is certainly of another kind than its activity takes is a problem where it is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from objects import an_object
+
+import instrc
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+WHOLE = {"type": "integer"}
+VIBES: dict[str, Any] = {
+    "Find": an_object(text=TEXT, count=WHOLE, share={"type": "number"}, maybe={"type": ["string", "null"]}, any={}),
+    "Act": an_object(plan={}),
+    "Book_Activity": {
+        "type": "object",
+        "properties": {"seats": WHOLE, "name": TEXT, "output": an_object(id=TEXT)},
+        "required": ["seats"],
+    },
+    "Draft": an_object(text=TEXT),
+    "People": an_object(names={"type": "array", "items": TEXT}),
+}
+
+
+def problems(text: str) -> list[Any]:
+    report = Report()
+    try:
+        instrc.artefacts(text, vibes=VIBES, report=report)
+    except CompileError as error:
+        return list(error.problems)
+    return report.problems
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Book_Activity(seats: found.text)",
+        "Book_Activity({ seats: found.text })",
+        "Book_Activity(seats: found.count, name: found.count)",
+        'when found.text is "x" { Book_Activity(seats: found.text) }',
+        "RunPlan_Activity(Act(prompt, { plan: Plan(Book_Activity(seats: found.text)) }).plan)",
+    ],
+)
+def test_a_path_to_another_kind_is_one_problem_at_its_place(call: str) -> None:
+    [problem] = problems(f"const found = Find(prompt); {call}")
+    assert problem.name == "wrong-argument"
+    assert problem.at.text in {"text", "count"}
+    assert "it is given what is of the type" in problem.message
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["found.count", "found.share", "found.any", "found", "found.any.deep"],
+)
+def test_what_may_fit_is_left_alone(given: str) -> None:
+    assert problems(f"const found = Find(prompt); Book_Activity(seats: {given})") == []
+
+
+def test_what_may_be_null_is_left_to_the_rules_of_that() -> None:
+    assert "wrong-argument" not in {each.name for each in problems("const f = Find(prompt); Book_Activity(seats: f.maybe)")}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'Draft(Fail(code: "x"))',
+        'const v = Fail(code: "x"); Draft(v)',
+        'Fail(code: "x") | Draft',
+        'const v = Fail(code: "x"); when v.code is "x" { Draft(prompt) }',
+        'const v = Fail(code: "x"); each e in v { Draft(e) }',
+        'const p = People(prompt); each e in p.names { const v = Fail(code: "x"); Draft(v) }',
+        'const v = { a: Fail(code: "x"), b: Find }; Draft(v)',
+    ],
+)
+def test_what_reads_a_fail_never_runs(program: str) -> None:
+    [problem] = problems(program)
+    assert (problem.name, problem.at.text) == ("not-a-value", 'Fail(code: "x")')
+    assert "gives no value" in problem.message
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        '{ a: Fail(code: "x"), b: Draft }',
+        'const v = do { Fail(code: "x") }; Draft(v)',
+        'const f = Find(prompt); const v = when f.text is "x" { f } else { Fail(code: "x") }; Draft(v)',
+    ],
+)
+def test_a_block_may_end_in_a_fail(program: str) -> None:
+    assert problems(program) == []
+
+
+@pytest.mark.parametrize("wrong", ["Nope", "aug:nope", "round"])
+@pytest.mark.parametrize("reader", ["each e in v { Draft(e) }", "each e in v.tags { Draft(e) }", "when v.ok { Draft }"])
+def test_a_name_of_what_is_not_there_is_reported_once(wrong: str, reader: str) -> None:
+    [problem] = problems(f"const v = {wrong}; {reader}")
+    assert problem.name in {"unknown-name", "unresolved-reference"}
+
+
+def test_a_condition_on_a_member_that_is_not_there_is_that_mistake_alone() -> None:
+    [problem] = problems("const f = Find(prompt); repeat { Draft(f) } until f.okay")
+    assert problem.name == "unknown-member"
+
+
+@pytest.mark.parametrize("exported", ["input a; { x: a }", "(when prompt { Draft })"])
+def test_an_annotation_on_a_program_that_exports_no_step_is_shown_where_it_is_written(exported: str, tmp_path: Any) -> None:
+    (tmp_path / "inner.aug").write_text(exported, encoding="utf-8")
+    call = "Inner(a: Draft)" if "input" in exported else "Inner"
+    with pytest.raises(CompileError) as raised:
+        instrc.artefacts(f'{call} @ {{ required: ["q"] }}', vibes=VIBES, roots=[tmp_path])
+    [problem] = raised.value.problems
+    assert problem.name == "misplaced-annotation"
+    assert problem.at is not None
+    assert problem.at.text == '@ { required: ["q"] }'
+
+
+def test_a_program_whose_exports_have_no_names_says_how_to_name_one(tmp_path: Any) -> None:
+    (tmp_path / "inner.aug").write_text("Draft; Find", encoding="utf-8")
+    with pytest.raises(CompileError) as raised:
+        instrc.artefacts("Inner", vibes=VIBES, roots=[tmp_path])
+    [problem] = raised.value.problems
+    assert problem.name == "unchosen-export"
+    assert "tool NAME = …" in (problem.hint or "")
