@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,10 @@ def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: P
     done = instrc("doctor", "--root", "schemas")
     assert (done.code, done.err) == (0, "")
     assert "instrc " in done.out
-    assert "  schemas  " in done.out
+    assert re.search(r"^  schemas  \d+ vibes?, given by --root or --shared$", done.out, re.MULTILINE)
+    assert "  schemas  " in (beside := instrc("doctor").out)
+    assert "vibes, beside what is compiled\n" in beside
+    assert "--root" not in beside
     assert "extras:" in done.out
     (folder / "pyproject.toml").write_text("[tool.instrc]\nroots = 5\n")
     assert instrc("doctor").code == 1

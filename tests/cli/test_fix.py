@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
+import instrc as library
+from instrc.cli.fixing import fix_files
+from instrc.problems.problem import Problem
+
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
@@ -58,6 +62,19 @@ def test_a_file_that_was_not_given_is_not_changed(instrc: Instrc, folder: Path) 
     (folder / "a.aug").write_text("Note\n")
     instrc("check", "--fix", "a.aug")
     assert "sting" in vibe.read_text()
+
+
+def test_a_file_that_was_saved_since_it_was_checked_is_left_alone(folder: Path) -> None:
+    program = folder / "a.aug"
+    program.write_text("Gret\n")
+
+    def check_and_save() -> tuple[Problem, ...]:
+        found = library.check(program)
+        program.write_text("Gret | Answer\n")
+        return found
+
+    assert fix_files([str(program)], check_and_save) == {}
+    assert program.read_text() == "Gret | Answer\n"
 
 
 def test_line_ends_stay(instrc: Instrc, folder: Path) -> None:

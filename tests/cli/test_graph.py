@@ -28,7 +28,14 @@ def test_a_page_shows_the_line_of_the_source(instrc: Instrc, folder: Path) -> No
 
 def test_the_ending_of_the_file_says_the_format(instrc: Instrc, folder: Path) -> None:
     (folder / "it.aug").write_text(TOOL)
-    for name, beginning in {"a.svg": "<?xml", "a.HTML": "<!doctype", "a.gv": "digraph", "a.mmd": "---", "a": "---"}.items():
+    for name, beginning in {
+        "a.svg": "<?xml",
+        "a.HTML": "<!doctype",
+        "a.htm": "<!doctype",
+        "a.gv": "digraph",
+        "a.mmd": "---",
+        "a": "---",
+    }.items():
         assert instrc("graph", "it.aug", "-o", name).code == 0
         assert (folder / name).read_text().startswith(beginning)
     done = instrc("graph", "it.aug", "-o", "a.png")

@@ -6,9 +6,11 @@ import io
 from time import time
 from typing import Any
 
+import pytest
 from rich.console import Console
 from rich.live import Live
 
+from instrc.cli import live
 from instrc.cli.live import Watcher, blocks_of
 
 
@@ -29,6 +31,16 @@ def called(id_: str, activity: str = "Send") -> dict[str, Any]:
 
 def returned(id_: str) -> dict[str, Any]:
     return {"event": "returned", "id": id_, "seconds": 1.5}
+
+
+@pytest.mark.parametrize(("quiet", "drawn"), [(False, True), (True, False)])
+def test_only_a_run_that_is_to_be_shown_is_drawn_on_a_terminal(
+    *, quiet: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "is_terminal", lambda _stream: True)
+    watcher = Watcher(quiet=quiet)
+    with watcher:
+        assert (watcher._live is not None) == drawn
 
 
 def test_the_blocks_of_a_command_are_said_in_words() -> None:

@@ -197,6 +197,19 @@ def test_each_project_in_a_folder_has_its_own_lock(instrc: Instrc, folder: Path)
     assert "mail/aug.lock:" not in done.err
 
 
+def test_a_lock_in_which_nothing_is_left_is_written_too(instrc: Instrc, folder: Path) -> None:
+    for name in ("mail", "shop"):
+        (folder / name / "schemas").mkdir(parents=True)
+        (folder / name / "pyproject.toml").touch()
+        (folder / name / "it.aug").write_text("Reply")
+        (folder / name / "schemas" / "reply.vibe.json").write_text(json.dumps(DRAFT))
+    instrc("lock", "mail", "shop")
+    (folder / "shop" / "it.aug").write_text("@{ type: 'object' }")
+    assert instrc("lock", "mail", "shop", "--check").err.startswith("shop/aug.lock:")
+    assert instrc("lock", "mail", "shop").err.splitlines() == ["wrote mail/aug.lock", "wrote shop/aug.lock"]
+    assert "vibe" not in tomllib.loads((folder / "shop" / "aug.lock").read_text())
+
+
 def test_that_there_is_no_lock_is_told_once(instrc: Instrc, folder: Path) -> None:
     vibe(folder, "reply", DRAFT)
     (folder / "it.aug").write_text("Draft | Reply")

@@ -40,16 +40,14 @@ def test_each_call_of_the_model_is_shown_as_it_is_sent(instrc: Instrc) -> None:
     assert "characters / 4" in first
 
 
-def test_tokens_are_a_quarter_of_the_characters_rounded_up(instrc: Instrc) -> None:
-    page = instrc("preview", "it.aug").out
-    [sent] = re.findall(
-        r"^message \((\d+) tokens\):\n(.*?)\n\nschema", page.partition("── llmContext2")[0], re.MULTILINE | re.DOTALL
-    )
-    message = "\n".join(line.removeprefix("  ") for line in sent[1].split("\n"))
-    assert len(message.rstrip("\n")) % 4  # else rounding would not show
-    assert int(sent[0]) == math.ceil(len(message) / 4)
-    [of_schema] = re.findall(r"^schema, in order \((\d+) tokens\):", page.partition("── llmContext2")[0], re.MULTILINE)
-    assert f"── llmContext1 ── about {int(sent[0]) + int(of_schema)} tokens" in page
+@pytest.mark.parametrize("given", ["a", "ab", "abc", "abcd"])
+def test_tokens_are_a_quarter_of_the_characters_rounded_up(instrc: Instrc, given: str) -> None:
+    page, _, _ = instrc("preview", "it.aug", "--input", given).out.partition("── llmContext2")
+    [(tokens, shown)] = re.findall(r"^message \((\d+) tokens\):\n(.*?)\n\nschema", page, re.MULTILINE | re.DOTALL)
+    message = "\n".join(line.removeprefix("  ") for line in shown.split("\n")) + "\n"
+    assert int(tokens) == math.ceil(len(message) / 4)
+    [of_schema] = re.findall(r"^schema, in order \((\d+) tokens\):", page, re.MULTILINE)
+    assert f"── llmContext1 ── about {int(tokens) + int(of_schema)} tokens" in page
 
 
 def test_a_payload_is_shown_for_a_target(instrc: Instrc) -> None:
