@@ -1,6 +1,7 @@
 """Think of instances that may tell two schemas apart: values near what their keywords speak of.
 
 Not random, not complete: a bounded search from the leaves up, for witnesses.
+They are many, of any schema, and most satisfy it or just fail to; `lowering.sample` makes the one that shall satisfy a payload.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Make one small instance of a payload's schema, to show an engine."""
+"""Make one small instance of a payload's schema: to show an engine, and as the answer where a process is rehearsed.
+
+It shall satisfy the schema, of which it reads the keywords that payloads keep; `flattening.instances` looks for many values
+near the bounds of any schema, which may fail it.
+"""
 
 from __future__ import annotations
 
