@@ -19,7 +19,7 @@ def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
     for part in parts:
         bare = without_brackets(part).item
         if part.kind != "SEMICOLON":
-            items.append(replace(bare, lead=waiting + bare.lead).behind(()))
+            items.append((replace(bare, lead=waiting + bare.lead) if waiting else bare).behind(()))
             waiting = ()
             continue
         waiting += tuple(comment for comment in bare.lead if not comment.inline)

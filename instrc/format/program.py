@@ -70,6 +70,8 @@ class _Layouter:
     def phrase(self, phrase: Phrase, parts: list[Made]) -> Made:
         """Return what a rule covers."""
         match phrase.rule:
+            case "name" | "argument" | "binding":  # as most are
+                return _row(phrase.rule, parts)
             case "program":
                 items, waiting = statements(parts)
                 return Made("program", Item(file_lines(items, waiting + self.end)))

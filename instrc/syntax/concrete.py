@@ -97,12 +97,12 @@ class _Collector(Builder):
 
     def _statement(self, values: list[_Parsed], _start: int, _end: int) -> None:
         kept = values[1]
-        if isinstance(kept, Phrase | Leaf):
+        if kept.__class__ is Phrase or kept.__class__ is Leaf:
             self.kept.append(kept)
 
     def _list(self, values: list[_Parsed], _start: int, _end: int) -> list[Node]:
         first = values[0]
-        if not isinstance(first, list):
+        if first.__class__ is not list:
             return self._nodes(values)
         first += self._nodes(values[1:])
         return first
@@ -117,12 +117,12 @@ class _Collector(Builder):
         """Return what a rule holds, lists flat."""
         found: list[Node] = []
         for value in values:
-            if isinstance(value, list):
-                found += value
-            elif isinstance(value, Token):
-                found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
-            elif value is not None:
+            if value.__class__ is Leaf or value.__class__ is Phrase:  # as most are
                 found.append(value)
+            elif value.__class__ is list:
+                found += value
+            elif value.__class__ is Token:
+                found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
         return found
 
 
