@@ -171,6 +171,8 @@ def _damage(record: JsonObject) -> str | None:
     """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
     if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
         return "its `schema` is no schema"
+    if "codec" not in record:
+        return "its `codec` is missing"
     if (wrong := wrong_member(record, _OF_A_RECORD)) is not None:
         return f"its `{wrong}` is damaged"
     if not all(isinstance(key, str) for key in listing(record.get("keys"))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from instrc.arguments import excerpt
 from instrc.ir.codec import (
     Alternative,
     ArrayCodec,
@@ -39,12 +40,14 @@ _MEMBERS: dict[str, dict[str, PythonTypes]] = {
     "values": {"values": list},
     "union": {"of": list},
     "choice": {"of": dict},
-    "box": {"key": str, "codec": dict},
+    "box": {"key": str, "codec": dict, "tag": dict},
     "plan": {"raw": dict, "codec": dict},
     "ref": {"name": str},
     "names": {"keys": dict},
 }
 """What each codec may hold, by the word that says which it is."""
+_FLAGS: dict[str, tuple[str, ...]] = {"text": ("null",), "values": ("fold",), "ref": ("null",), "names": ("fold",)}
+"""What it may hold besides, which is true or absent."""
 _NEEDED: dict[str, tuple[str, ...]] = {
     "values": ("values",),
     "union": ("of",),
@@ -60,6 +63,12 @@ _ENTRIES: dict[str, dict[str, PythonTypes]] = {
     "tag": {"key": str},
     "by": {"pattern": str, "codec": dict},
     "of": {"when": (dict, bool), "codec": dict, "key": str},
+}
+_FLAGS_OF_ENTRIES: dict[str, tuple[str, ...]] = {
+    "keys": ("absent", "missing", "unsaid"),
+    "more": ("asked",),
+    "tag": ("value",),
+    "of": ("null",),
 }
 _NEEDED_IN_ENTRIES: dict[str, tuple[str, ...]] = {"more": ("at",), "tag": ("key",), "union": ("when",)}
 
@@ -216,6 +225,9 @@ def _looked_into(codec: Json, codecs: JsonObject) -> list[Json] | str:
         return "it says no known `as`"
     if (wrong := wrong_member(codec, _MEMBERS[kind])) is not None:
         return f"the `{wrong}` of `{kind}`"
+    unknown = codec.keys() - _MEMBERS[kind].keys() - {"as", *_FLAGS.get(kind, ())}
+    if unknown:
+        return f"`{kind}` holds {excerpt(min(unknown))}, which nobody knows"
     if any(codec.get(name) is None for name in _NEEDED.get(kind, ())):
         return f"`{kind}` is not whole"
     if kind == "ref" and codec["name"] not in codecs:
@@ -231,6 +243,8 @@ def _looked_into(codec: Json, codecs: JsonObject) -> list[Json] | str:
             needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
             if not isinstance(entry, dict) or wrong_member(entry, _ENTRIES[part]) or (part == "by" and "pattern" not in entry):
                 return f"an entry in the `{part}` of `{kind}`"
+            if any(name not in _ENTRIES[part] and name not in _FLAGS_OF_ENTRIES.get(part, ()) for name in entry):
+                return f"an entry in the `{part}` of `{kind}` holds what nobody knows"
             if any(entry.get(name) is None for name in needed):
                 return f"an entry in the `{part}` of `{kind}`"
             inside.append(entry.get("codec"))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from instrc.arguments import excerpt
 from instrc.codecs.maps import Records, records_in
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, as_text, as_texts, mapping
@@ -26,6 +27,8 @@ from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
 from instrc.lifting.slips import Repair
 from instrc.plain_values import takes_plain_values
+from instrc.problems.problem import CompileError
+from instrc.problems.targets import UnreadableMap
 from instrc.schema.validation import Violation
 
 __all__ = ["Lifted", "LiftedCall", "lift"]
@@ -48,11 +51,22 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
     """
     records = records_in(map)
+    _refuse_unknown_targets(records)
     read = readings(answer, lambda value: _ownership(value, records), frozenset(records))
     first = _lifted(read.first, records)
     if read.other is None or (first.ok and not read.equal):
         return first
     return _chosen(first, _lifted(read.other, records), equal=read.equal)
+
+
+def _refuse_unknown_targets(records: Records) -> None:
+    """Refuse maps of targets that nobody knows; a target of somebody's own says in its maps what there is to know of it."""
+    from instrc.dialects.catalogue import targets
+
+    for record in records.values():
+        target = record.get("target")
+        if isinstance(target, str) and target not in targets() and "result" not in record:
+            raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is no target")])
 
 
 def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -175,7 +176,32 @@ def test_a_map_whose_message_is_no_message_is_refused() -> None:
         deep = {"a": deep}
     for result in (deep, "@text"):
         with pytest.raises(CompileError, match="its `result` is damaged"):
-            lift("{}", {"instrc": 1, "schema": {"type": "object"}, "result": result})
+            lift("{}", {"instrc": 1, "schema": {"type": "object"}, "codec": None, "result": result})
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"codec": ...}, "its `codec` is missing"),
+        ({"target": "opnai"}, "its `target` is 'opnai', which is no target"),
+        ({"codec": {"as": "object", "keyz": {}}}, "`object` holds 'keyz', which nobody knows"),
+        (
+            {"codec": {"as": "object", "keys": {"a": {"codecs": None}}}},
+            "an entry in the `keys` of `object` holds what nobody knows",
+        ),
+    ],
+    ids=["no codec", "an unknown target", "a misspelt member", "a misspelt member of an entry"],
+)
+def test_a_map_with_a_misspelt_word_does_not_lift(changed: dict[str, Any], reason: str) -> None:
+    record = lower({"type": "object", "properties": {"a": {"type": "string"}}}, "openai").map | changed
+    with pytest.raises(CompileError, match=re.escape(reason)):
+        lift({"a": "x"}, {name: value for name, value in record.items() if value is not ...})
+
+
+def test_a_target_of_ones_own_may_have_any_name() -> None:
+    own = replace(targets()["openai"], name="our-own")
+    lowered = lower({"type": "object", "properties": {"a": {"type": "string"}}}, own)
+    assert lift({"a": None}, lowered.map).output == {}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import socket
 from types import MappingProxyType
 from typing import Any
 
@@ -153,6 +155,7 @@ for _ in range(80):
         lambda: 1,
         10**5000,
         '{"a": "\\ud800"}',
+        {"a": "\ud800"},
         '{"a": 1e999}',
         memoryview(b"{}"),
     ],
@@ -163,10 +166,6 @@ def test_what_is_no_json_is_an_invalid_value_and_never_a_traceback(answer: Any) 
     assert lifted.status == "invalid"
     assert lifted.invalid
     lifted.to_json()
-
-
-def test_half_a_surrogate_pair_in_a_value_of_python_is_a_text() -> None:
-    assert lift({"a": "\ud800"}, lower(closed(a=TEXT), "openai").map).ok
 
 
 def test_any_mapping_is_an_object() -> None:
@@ -262,8 +261,30 @@ def test_a_pattern_in_a_map_cannot_make_an_answer_take_long() -> None:
     assert lift({"a": "a" * 60 + "!"}, record).status == "invalid"
 
 
-def test_a_reference_in_a_map_is_not_followed_out_of_it() -> None:
-    record = {**lower(closed(a=TEXT), "openai").map, "schema": {"$ref": "file:///etc/passwd"}}
-    lifted = lift({"a": "x"}, record)
+@pytest.mark.parametrize("carried", [False, True], ids=["a map", "a map in _meta"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "file:///etc/passwd"},
+        {"$ref": "http://127.0.0.1:1/schema.json"},
+        {"$dynamicRef": "http://127.0.0.1:1/schema.json"},
+        {"$id": "file:///etc/", "properties": {"a": {"$ref": "passwd"}}},
+    ],
+    ids=lambda schema: next(iter(schema)),
+)
+def test_a_reference_in_a_map_is_not_followed_out_of_it(schema: Any, *, carried: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {**lower(closed(a=TEXT), "openai").map, "schema": schema}
+    lift({"a": "x"}, record)  # what is imported at the first time is read by `open`
+    opened: list[Any] = []
+
+    def refuse(*arguments: Any, **_: Any) -> None:
+        opened.append(arguments)
+        raise OSError
+
+    for name in ("socket", "create_connection", "getaddrinfo"):
+        monkeypatch.setattr(socket, name, refuse)
+    monkeypatch.setattr(builtins, "open", refuse)
+    lifted = lift({"a": "x"}, {"name": "tool", "_meta": {"dev.instrc/map": record}} if carried else record)
+    assert opened == []
     assert [violation.keyword for violation in lifted.invalid] == ["schema"]
     assert "nothing is ever fetched" in lifted.invalid[0].message
