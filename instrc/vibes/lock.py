@@ -7,6 +7,7 @@ The digest is that of the compact JSON of the vibe: spaces do not count, order d
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -106,11 +107,13 @@ def read_lock(path: Path, text: str) -> Lock:
     except TomlError as error:
         raise _invalid(path, text, error.reason) from None
     version, tables = document.get("version"), document.get("vibe", [])
-    if not isinstance(version, int) or version != FORMAT:
+    if version is None:
+        raise _invalid(path, text, f"it does not say its version: `version = {FORMAT}`" if text.strip() else "it is empty")
+    if isinstance(version, bool) or not isinstance(version, int) or version != FORMAT:
         raise _invalid(path, text, f"its version is {excerpt(version)}, not {FORMAT}")
     if not isinstance(tables, list):
         raise _invalid(path, text, "`vibe` is a list of tables")
-    return Lock(path, tuple(sorted(_entry(path, text, table) for table in tables)))
+    return Lock(path, tuple(sorted(_entry(path, text, table, number) for number, table in enumerate(tables))))
 
 
 def place_in_lock(source: Source, reference: str, file: str) -> Span:
@@ -128,15 +131,29 @@ def place_in_lock(source: Source, reference: str, file: str) -> Span:
     return Source(source.name, "").whole()
 
 
-def _entry(path: Path, text: str, table: object) -> Locked:
+def _entry(path: Path, text: str, table: object, number: int) -> Locked:
+    """Return the entry that a table of a lock is; `number` is the place among the tables, from 0."""
     fields = table if isinstance(table, dict) else {}
     for name in _FIELDS:
         if not isinstance(fields.get(name), str):
-            raise _invalid(path, text, f"`{name}` of an entry is {'no text' if name in fields else 'missing'}")
+            unknown = next((field for field in fields if field not in _FIELDS), None)
+            instead = "" if unknown is None or name in fields else f", and `{unknown}` is not known"
+            reason = f"`{name}` of an entry is {'no text' if name in fields else 'missing'}{instead}"
+            raise _invalid(path, text, reason, at=_line_of(text, number, name if name in fields else unknown))
     if not _is_digest(fields["sha256"]):
         reason = f"`sha256` of {excerpt(fields['reference'])} is no digest: that has {_DIGITS} characters, 0 to 9 and a to f"
         raise _invalid(path, text, reason, fields["sha256"])
     return Locked(*(fields[name] for name in _FIELDS))
+
+
+def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | None:
+    """Return where a lock has a field of one of its tables, or the head of that table; `None` in another layout than ours."""
+    heads = [found.span() for found in re.finditer(r"^\[\[vibe\]\]$", text, re.MULTILINE)]
+    if number >= len(heads):
+        return None
+    end = heads[number + 1][0] if number + 1 < len(heads) else len(text)
+    line = None if field is None else re.compile(rf"^{re.escape(field)} =", re.MULTILINE).search(text, heads[number][1], end)
+    return heads[number] if line is None else (line.start(), line.end() - 2)
 
 
 def _is_digest(text: str) -> bool:
@@ -144,14 +161,15 @@ def _is_digest(text: str) -> bool:
     return len(text) == _DIGITS and set(text) <= set("0123456789abcdef")
 
 
-def _invalid(path: Path, text: str, reason: str, value: str = "") -> CompileError:
-    """Return the problem of a lock, at the value that is wrong if it is given and found."""
+def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
+    """Return the problem of a lock, from one character to another or at the value that is wrong, if one is given and found."""
     from instrc.problems.locks import InvalidLock  # a sound lock needs none
 
     source = Source(path.as_posix(), text)
     start = text.find(_toml_string(value)) if value else -1
-    at = source.whole() if start < 0 else source.span(start, start + len(_toml_string(value)))
-    return CompileError([InvalidLock(at=at, reason=reason)])
+    if start >= 0:
+        at = (start, start + len(_toml_string(value)))
+    return CompileError([InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
 
 
 def open_lock(path: Path) -> Lock:

@@ -96,6 +96,40 @@ def test_a_damaged_lock_is_told(instrc: Instrc, folder: Path, text: str) -> None
     assert instrc("compile", "it.aug", "--locked", "--format", "json").problem_names() == ["invalid-lock"]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it is empty"),
+        ("# nothing\n", "it does not say its version: `version = 1`"),
+        ("version = true\n", "its version is True, not 1"),
+        ("version = 2\n", "its version is 2, not 1"),
+    ],
+)
+def test_a_lock_without_a_version_is_told_to_have_none(instrc: Instrc, folder: Path, text: str, reason: str) -> None:
+    (folder / "aug.lock").write_text(text)
+    assert f"the lock cannot be read: {reason} [invalid-lock]" in instrc("compile", "it.aug", "--locked").err
+
+
+@pytest.mark.parametrize(
+    ("field", "instead", "place", "reason"),
+    [
+        ("sha256 =", "sha265 =", "aug.lock:8:1", "`sha256` of an entry is missing, and `sha265` is not known"),
+        ("reference =", "# reference =", "aug.lock:4:1", "`reference` of an entry is missing"),
+        ("file =", "file = 5 # ", "aug.lock:7:1", "`file` of an entry is no text"),
+    ],
+    ids=["misspelt", "left out", "no text"],
+)
+def test_a_wrong_field_of_an_entry_is_shown_where_it_stands(
+    instrc: Instrc, folder: Path, field: str, instead: str, place: str, reason: str
+) -> None:
+    instrc("lock")
+    lock = folder / "aug.lock"
+    assert field in lock.read_text()
+    lock.write_text(lock.read_text().replace(field, instead, 1))
+    done = instrc("compile", "it.aug", "--locked")
+    assert f"{place}: error: the lock cannot be read: {reason} [invalid-lock]" in done.err
+
+
 def test_a_project_with_mistakes_is_not_locked(instrc: Instrc, folder: Path) -> None:
     (folder / "it.aug").write_text("Nothing")
     done = instrc("lock")
