@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from instrc.arguments import excerpt
 from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json, Location
 from instrc.limits.incoming import YAML_VALUES
@@ -16,6 +17,8 @@ from instrc.source import Source, Span
 _TAG = "tag:yaml.org,2002:"
 _OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map", "merge"})
 """Tags of YAML whose values JSON has; `merge` is the key `<<`."""
+_IN_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+"""What the scalars are that PyYAML may fail to read, by their tags."""
 Yaml: TypeAlias = Any  # the library is optional, and without types
 """Something of the library: itself, one of its nodes, one of its errors."""
 
@@ -64,7 +67,7 @@ def of_yaml(source: Source) -> Given:
     except RecursionError:
         raise CompileError([InvalidJson(at=source.whole(), reason="it nests too deeply")]) from None
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # what PyYAML's own readers of scalars raise
-        raise _refusal(source, loader.reading, "this is not the value that its form or its tag promises") from None
+        raise CompileError([_unread_scalar(loader.reading, source)]) from None
     finally:
         loader.dispose()
     return YamlGiven(of_value(value, key_of=_text).value, source, root)
@@ -73,6 +76,13 @@ def of_yaml(source: Source) -> Given:
 def _refusal(source: Source, start: int, reason: str) -> CompileError:
     start = min(start, max(len(source.text) - 1, 0))
     return CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)])
+
+
+def _unread_scalar(node: Yaml, source: Source) -> InvalidJson:
+    """Return the problem of a scalar that is not what its form or its tag says, such as `0x_` or `!!int abc`."""
+    tag = _short_tag(node.tag)
+    wanted = _IN_WORDS.get(tag.removeprefix("!!"), f"a value of the tag `{tag}`")
+    return _problem_at(node, source, f"{excerpt(node.value)} cannot be read as {wanted}")
 
 
 def _problem(error: Yaml) -> str:
@@ -147,11 +157,11 @@ def _loader(yaml: Yaml) -> Yaml:
     """Return a loader that reads what looks like a date, or is `=`, as the text that it is in JSON, and knows where it reads."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
-        reading = 0
+        reading: Yaml = None
 
         def construct_object(self, node: Yaml, deep: bool = False) -> Yaml:  # noqa: FBT001, FBT002  -- as the library calls it
             if not isinstance(node.value, list):
-                self.reading = node.start_mark.index
+                self.reading = node
             return super().construct_object(node, deep=deep)
 
     Loader.yaml_implicit_resolvers = {
