@@ -157,7 +157,8 @@ class InvalidSettings(Problem):
     ```
 
     The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`),
-    `limits` (a table of numbers) and `keywords` (a list of your own keywords and formats).
+    `limits` (a table of numbers), `keywords` (a list of your own keywords and formats), `templates` (`true` or `false`),
+    and for runs the tables `activities`, `models`, `prices`, `checks` and `run`.
     """
 
     name: ClassVar[str] = "invalid-settings"

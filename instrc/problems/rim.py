@@ -40,6 +40,8 @@ class UnreadableFile(Problem):
         """One short sentence: the way out."""
         if self.reason == A_FOLDER:
             return "name the files in it; `instrc check` takes folders"
+        if self.path.startswith(("http://", "https://")):
+            return "nothing is fetched from an address: save what it answers as a file, and give the file"
         return did_you_mean(self.nearest)
 
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
 
+_SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
+"""How types are written in short, which may be misspelt as well."""
+
+
 class Doubt(Struct, frozen=True):
     """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
 
@@ -218,7 +222,7 @@ def _nearest_type(path: Location, schema: Json) -> tuple[str, ...]:
         return ()
     from instrc.problems.suggest import nearest
 
-    return nearest(value, tuple(sorted(TYPES)))
+    return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
 
 
 def _part(value: Json, step: str | int) -> Json:

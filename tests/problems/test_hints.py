@@ -130,3 +130,10 @@ def only_hint(program: str) -> str:
 )
 def test_a_typical_mistake_is_one_problem_with_a_way_out(program: str, part: str) -> None:
     assert part in only_hint(program)
+
+
+def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
+    for kind in ("mcp", "openapi"):
+        (problem,) = instrc.import_tools(kind, "https://example.com/mcp").problems
+        assert problem.name == "unreadable-file"
+        assert problem.hint == "nothing is fetched from an address: save what it answers as a file, and give the file"

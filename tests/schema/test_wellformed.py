@@ -153,6 +153,12 @@ def test_several_mistakes_come_in_the_order_in_which_they_are_written() -> None:
     assert found[1].nearest[0] == "string"
 
 
+@pytest.mark.parametrize(("wrong", "meant"), [("itn", "integer"), ("int", "integer"), ("intt", "integer"), ("boool", "boolean")])
+def test_a_short_name_of_a_type_may_be_misspelt_as_well(wrong: str, meant: str) -> None:
+    (problem,) = problems_of({"type": wrong})
+    assert problem.nearest[0] == meant
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -268,3 +268,8 @@ def test_a_folder_is_a_root_or_shared_but_not_the_two(files: Files) -> None:
 def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -> None:
     (problem,) = wrong(files, f'[tool.instrc]\n{key} = "schemas"')
     assert problem.message.endswith(f': write `{key} = ["schemas"]`')
+
+
+def test_the_page_of_wrong_settings_names_all_there_are() -> None:
+    page = InvalidSettings.__doc__ or ""
+    assert [name for name in Settings.__struct_fields__ if name != "file" and f"`{name}`" not in page] == []
