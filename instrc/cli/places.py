@@ -75,6 +75,10 @@ class Places:
     def _origins_in(self, vibe: Vibe) -> Mapping[str, tuple[KeywordOrigin, ...]]:
         found = self._origins.get(vibe.uri)
         if found is None:
-            flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)
-            found = self._origins[vibe.uri] = flat.origins
+            try:
+                flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)
+                found = flat.origins
+            except CompileError:  # what cannot be traced is told at the step
+                found = {}
+            self._origins[vibe.uri] = found
         return found

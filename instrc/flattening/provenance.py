@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from instrc import problems
 from instrc.flattening.conjunction import Conjunct
 from instrc.jsonvalue import Json, JsonObject, listing, pointer
+from instrc.limits.schemas import TRACED_CHARACTERS
+from instrc.problems.problem import CompileError
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas
 
@@ -55,9 +58,11 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
     """Return where each keyword of a result comes from; `root` is the schema that was flattened.
 
     Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
+    Raise a `CompileError` where the pointers would be very long together: in a deep schema they grow with the square of it.
     """
     places = _places(store)
     found: dict[str, tuple[KeywordOrigin, ...]] = {}
+    characters = 0
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
     while stack:
         node, path = stack.pop()
@@ -67,6 +72,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
         own = places.get(id(node))
         for keyword in node:
             here = pointer((*path, keyword))
+            characters = _more_characters(characters, here)
             if keyword in by_keyword:
                 found[here] = _written_origins(by_keyword[keyword], places, recorded)
             elif own is not None:
@@ -77,6 +83,15 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
                 found[here] = ()
         stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
     return found
+
+
+def _more_characters(before: int, pointer: str) -> int:
+    """Return how many characters all pointers have with one more."""
+    characters = before + len(pointer)
+    if characters > TRACED_CHARACTERS:
+        unit = "characters of JSON Pointers"
+        raise CompileError([problems.size.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
+    return characters
 
 
 def _written_origins(
@@ -113,6 +128,7 @@ def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) ->
 def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
     """Return where each object of the documents stands, by its `id`; the first place if there are several."""
     places: dict[int, KeywordOrigin] = {}
+    characters = 0
     for document in store.documents:
         stack: list[tuple[Json, str]] = [(document.root, "")]
         while stack:
@@ -121,6 +137,7 @@ def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
                 if id(value) in places:
                     continue
                 places[id(value)] = KeywordOrigin(document.uri, path)
+                characters = _more_characters(characters, path)
                 parts: list[tuple[str | int, Json]] = list(value.items())
             else:
                 parts = list(enumerate(listing(value)))

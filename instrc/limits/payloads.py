@@ -31,6 +31,8 @@ TOLD_LOSSES: Final = 400
 """Schema objects whose constraints are told one by one when all of a schema is lost."""
 LOSSES_LOOKED_FOR: Final = 20_000
 """Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
+USUAL_POINTER: Final = 500
+"""Characters of a JSON Pointer: a longer one counts as several losses, as those of a deep schema grow with the square of it."""
 PAYLOAD_LEVELS: Final = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
 REBUILT_LEVELS: Final = 90

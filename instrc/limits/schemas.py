@@ -21,6 +21,8 @@ SHARED_FROM: Final = 2000
 """Schemas up to which nothing is shared."""
 SHARED_PART: Final = 4
 """Schemas from which on a part that stands in several places gets a definition."""
+TRACED_CHARACTERS: Final = 50_000_000
+"""Characters of the JSON Pointers in a trace: those of 2,800 lists in one another, or of a million keywords near the top."""
 
 # comparing branches that stay apart
 

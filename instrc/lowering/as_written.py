@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from instrc.jsonvalue import Json, at, pointer
-from instrc.limits.payloads import LOSSES_LOOKED_FOR
+from instrc.limits.payloads import LOSSES_LOOKED_FOR, USUAL_POINTER
 from instrc.lowering.losses import Loss, constraints, mentions
+from instrc.problems.problem import CompileError
 from instrc.schema.maybe_impossible import is_written_false
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
 def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
     """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand.
 
-    Of a schema with very many contradictions, each of many parts, the last ones are told without theirs.
+    Of a schema with very many contradictions, each of many or very deep parts, the last ones are told without theirs.
     """
     from instrc.flattening.flatten import flatten
 
@@ -76,12 +77,18 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
         if place and _value_at(schema, place) is False and _value_at(flat, place) is False:
             continue
         if traced is None:
-            traced = flatten(schema, documents, trace=True)
+            try:
+                traced = flatten(schema, documents, trace=True)
+            except CompileError:  # it was flattened before: only the trace of a very deep one is too long
+                return
         looked_at += len(traced.origins.get(_nearest(traced, place), ()))
         if looked_at > LOSSES_LOOKED_FOR:
             return
         for here, found in _origins(traced, place, schema, documents):
             for part, keyword, value in _with_what_it_refers_to(here, found, schema):
+                looked_at += 1 + len(part) // USUAL_POINTER
+                if looked_at > LOSSES_LOOKED_FOR:
+                    return
                 yield Loss(part, keyword, value, "part", "is part of a contradiction")
 
 

@@ -61,6 +61,7 @@ def validator_class() -> _MakeValidator:
     made = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
+            "enum": _enum,
             "properties": _properties,
             "required": _required,
             "dependentRequired": _dependent_required,
@@ -72,6 +73,14 @@ def validator_class() -> _MakeValidator:
         },
     )
     return cast("_MakeValidator", made)
+
+
+def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    """Look for a text among very many values; how numbers and booleans are equal, the library knows."""
+    if not (isinstance(instance, str) and isinstance(values, list)):
+        yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
+    elif instance not in values:
+        yield ValidationError("it is not one of the values")  # `violation_words` names them, where they are asked for
 
 
 _PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
+import instrc
 from instrc.flattening.flatten import flatten
 from instrc.flattening.provenance import KeywordOrigin
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import JsonObject, at, pointer
 from instrc.schema.walk import walk
 
 
@@ -146,3 +148,12 @@ def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:
 
 def test_an_origin_reads_like_a_reference() -> None:
     assert str(KeywordOrigin("aug:a", "/b")) == "aug:a#/b"
+
+
+def test_a_trace_of_very_deep_schemas_is_refused_with_a_word_as_its_pointers_grow_with_the_square() -> None:
+    schema: JsonObject = {"type": "string"}
+    for _ in range(12_000):
+        schema = {"type": "array", "items": schema}
+    assert instrc.flatten(schema) == schema
+    with pytest.raises(instrc.CompileError, match="the trace has over 50,000,000 characters of JSON Pointers"):
+        instrc.flatten(schema, trace=True)

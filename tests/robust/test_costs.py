@@ -172,6 +172,14 @@ def forbidden_names(size: int) -> object:
     return instrc.lower({"type": "object", "allOf": [{"properties": {f"p{i}": False}} for i in range(size)]}, "openai")
 
 
+def names_listed(size: int) -> object:
+    """Lower an object whose many names are all held against a list of as many."""
+    names = {f"p{i}": {} for i in range(size)}
+    return instrc.lower(
+        {"type": "object", "properties": names, "propertyNames": {"enum": [f"p{2 * i}" for i in range(size)]}}, "vllm"
+    )
+
+
 def alike_names(size: int) -> object:
     """Give numbers to names that are the same as far as a target takes letters."""
     taken: set[str] = set()
@@ -263,6 +271,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (closed_with_one_pattern, 300, 2.5),
     (names_and_patterns, 200, 2.5),
     (lost_branches, 300, 2.5),
+    (names_listed, 300, 2.5),
     (alike_names, 400, 2.5),
     (references_to_many_branches, 200, 2.5),
     (recursive_in_each_property, 10, 3),
@@ -325,6 +334,15 @@ def test_lowering_refuses_very_many_names_beside_very_many_patterns() -> None:
     names = {f"p{i}": {} for i in range(400)}
     with pytest.raises(instrc.CompileError, match="160,000 pairs of a property and a pattern"):
         instrc.lower({"type": "object", "properties": names, "patternProperties": {f"^{name}$": {} for name in names}}, "openai")
+
+
+def test_parts_of_a_deep_contradiction_are_told_as_far_as_their_places_are_short() -> None:
+    schema: JsonObject = {"type": "string"}
+    for i in range(1_500):
+        schema = {"allOf": [schema, {"type": "object", "required": [f"p{i}"]}]}
+    losses = instrc.lower(schema, "vllm", report=Report()).losses
+    assert "part" in {loss.kind for loss in losses}
+    assert sum(len(loss.pointer) for loss in losses) < 12_000_000
 
 
 def test_the_engine_is_not_asked_for_a_proof_where_its_effort_would_explode(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -68,11 +68,12 @@ def objects(
     holder = holder_of(node, context, leaky=leaky)
     simple = _BESIDE.isdisjoint(node)
     properties: list[Property] = []
+    accepts_name = _judge_of_names(node)
     for name in names:
         if simple and name in declared:
             schema = declared[name]
         else:
-            schema, progress = _schema_of(node, name, declared, others, progress)
+            schema, progress = _schema_of(node, name, declared, others, progress) if accepts_name(name) else (False, progress)
         found, progress = property_of(holder, name, schema, progress, list_variants, required=name in required)
         if found is None:
             if name in required:
@@ -92,6 +93,15 @@ def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
+def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
+    """Return what tells whether an object may have a name."""
+    if "propertyNames" not in node:
+        return lambda _: True
+    from instrc.schema.validation import SchemaValidator
+
+    return SchemaValidator(node["propertyNames"], formats=False).is_valid
+
+
 def _schema_of(
     node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, progress: Progress
 ) -> tuple[Json, Progress]:
@@ -101,11 +111,6 @@ def _schema_of(
     demands += matched
     if name not in declared and not matched and others.rest is not None:
         demands.append(others.rest)
-    if "propertyNames" in node:
-        from instrc.codecs.acceptance import accepts
-
-        if not accepts(node["propertyNames"], name):
-            return False, progress
     if not demands:
         return True, progress
     if len(demands) == 1:
