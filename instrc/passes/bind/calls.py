@@ -34,9 +34,9 @@ def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[BoundValue | None]:
     """Make a call a step."""
-    given = yield from collect(ev, instruction, written, context)
+    given, complete = yield from collect(ev, instruction, written, context)
     called = ev.signature(instruction, span, context.annotations)
-    if called is None or not given.complete or not ev.spend(len(given.arguments), span):
+    if called is None or not complete or not ev.spend(len(given.arguments), span):
         return None
     if not given.has_value:
         ev.reads_pipe(context)
@@ -90,7 +90,7 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
+    given, complete = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
@@ -102,7 +102,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
                 problems.plan_arguments.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL)
             )
             return None
-    if not given.complete:
+    if not complete:
         return None
     number = ev.steps.add(
         context,
@@ -156,42 +156,48 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
 
 def collect(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext
-) -> Task[CallInputs]:
-    """Evaluate what stands in the brackets of a call, left to right; a piped value is its first plain argument."""
+) -> Task[tuple[CallInputs, bool]]:
+    """Evaluate what stands in the brackets of a call, left to right, and tell whether all of it can be given.
+
+    A piped value is its first plain argument.
+    """
     given = CallInputs()
-    if context.own and context.piped is not None:
-        given.add(None, context.piped)
+    complete = not context.own or context.piped is None or given.add(None, context.piped)
     inside = context.inside()
     for each in written:
         if each.label is None and type(each.value) is Object:
             scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
-            yield _braces(ev, instruction, each.value.fields, given, scoped)
+            taken = yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
-            yield _braces(ev, instruction, (label,), given, context)
+            taken = yield _braces(ev, instruction, (label,), given, context)
+        elif each.label is not None and not take_label(ev, given, each.label, each.label_span or each.value.span):
+            complete = False
+            continue
         else:
-            if each.label is not None and not take_label(ev, given, each.label, each.label_span or each.value.span):
-                continue
             value = yield ev.value(each.value, inside)
-            if value is None:
-                given.complete = False
-            elif type(value) is Data and each.label is None and not value.given:
+            if type(value) is Data and each.label is None and not value.given:
                 ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=instruction is FAIL))
-                given.complete = False
+                taken = False
             else:
-                given.add(each.label, value)
-        check_names(ev, given, each.value.span)
-    return given
+                taken = value is not None and given.add(each.label, value)
+        complete = check_names(ev, given, each.value.span) and taken and complete
+    return given, complete
 
 
 def _braces(
     ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
-) -> Task[None]:
-    """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
+) -> Task[bool]:
+    """Read the fields of braces, and tell whether all of them can be given.
+
+    Names of values are read, constants and calls are composed into the slot of their key.
+    """
     keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys)
+    complete = True
     for each in fields:
         if not take_label(ev, given, each.key, each.key_span):
+            complete = False
             continue
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
@@ -201,21 +207,19 @@ def _braces(
 
             slot = yield choice(ev, each, expression, inside, given, collect)
             if slot is None:
-                given.complete = False
+                complete = False
             else:
                 given.slots.append(slot)
                 keys.fields[each.key] = Inner()
         elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
             value = yield ev.value(expression, inside)
-            if value is None:
-                given.complete = False
-            else:
-                given.add(each.key, value)
+            complete = value is not None and given.add(each.key, value) and complete
         else:
             slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
             if slot is None:
-                given.complete = False
+                complete = False
             else:
                 given.slots.append(slot)
                 given.has_value = given.has_value or read[0]
                 keys.fields[each.key] = Inner()
+    return complete

@@ -28,8 +28,8 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.source import Span
 
-Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[CallInputs]]
-"""Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
+Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[tuple[CallInputs, bool]]]
+"""Evaluates what stands in the brackets of a call, in which choices may stand in turn; tells whether all of it can be given."""
 
 
 def choice(
@@ -130,8 +130,8 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     arguments, output, process = made
     known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
-    given = yield collect(ev, RUN_PLAN, labelled, context.inside())
-    if not given.complete or called is None or isinstance(called, Special):
+    given, complete = yield collect(ev, RUN_PLAN, labelled, context.inside())
+    if not complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, Instruction) else called.file.segment
     closed = known and not arguments.get("additionalProperties")

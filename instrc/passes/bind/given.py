@@ -23,7 +23,6 @@ class CallInputs(msgspec.Struct):
     labels: dict[str, Span] = msgspec.field(default_factory=dict)
     has_value: bool = False
     """Something is read, so the pipe or `prompt` is not."""
-    complete: bool = True
     needs: list[Path] = msgspec.field(default_factory=list)
     """What has to be there first although nobody is shown it."""
     chosen: list[Path] = msgspec.field(default_factory=list)
@@ -37,8 +36,8 @@ class CallInputs(msgspec.Struct):
     checked: int = 0
     """How many arguments have been looked at for names that are given twice."""
 
-    def add(self, label: str | None, value: BoundValue) -> None:
-        """Take a value as an argument; an object stands for its members under their names."""
+    def add(self, label: str | None, value: BoundValue) -> bool:
+        """Take a value as an argument, and tell whether it can be one; an object stands for its members under their names."""
         match value:
             case StepResult():
                 self.arguments.append(Argument(label, value.path))
@@ -46,15 +45,16 @@ class CallInputs(msgspec.Struct):
             case Inner():
                 self.has_value = True
             case Members(members):
-                for key, member in members:
-                    self.add(key if label is None else f"{label}.{key}", member)
+                added = [self.add(key if label is None else f"{label}.{key}", member) for key, member in members]
+                return all(added)
             case Data(constant, name):
                 if name:
                     self.constants[len(self.arguments)] = label or name
                     self.has_value = True
                 self.add_constant(label, constant)
             case _:
-                self.complete = False
+                return False
+        return True
 
     def add_constant(self, label: str | None, value: Json) -> None:
         """Take a constant as an argument."""
@@ -70,27 +70,26 @@ class CallInputs(msgspec.Struct):
 
 
 def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
-    """Note the name of an argument; a name given twice, or `const`, is reported."""
+    """Note the name of an argument, and tell whether it may be one; a name given twice, or `const`, is reported."""
     if label == "const":
         ev.report.add(problems.names.ReservedName(at=span, word=label))
-        given.complete = False
         return False
     if label in given.labels:
         ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
-        given.complete = False
         return False
     given.labels[label] = span
     return True
 
 
-def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
-    """Report a name that the arguments at a place give to another value than one before: only one of them could be passed on."""
-    for argument in given.arguments[given.checked :]:
+def check_names(ev: Evaluation, given: CallInputs, span: Span) -> bool:
+    """Tell whether the arguments at a place give no name to another value than one before: only one could be passed on."""
+    new = given.arguments[given.checked :]
+    given.checked = len(given.arguments)
+    for argument in new:
         if argument.label is None:
             continue
         value, first = given.named.setdefault(argument.label, (argument.value, span))
         if value != argument.value:
             ev.report.add(problems.names.RepeatedName(at=span, word=argument.label, first=first, argument=True))
-            given.complete = False
-            break
-    given.checked = len(given.arguments)
+            return False
+    return True

@@ -34,10 +34,10 @@ def start(
     """Make the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
-    given = CallInputs()
+    fields, complete = _fields(ev, instruction, written)
     keys = BraceNames.within(context.keys)
     inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
-    for field in _fields(ev, instruction, written, given):
+    for field in fields:
         expression = field.value or Name(field.key, field.key_span)
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
@@ -46,14 +46,15 @@ def start(
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not given.complete or not check_slots(ev, instruction, schema, slots, context.annotations):
+    if schema is None or not complete or not check_slots(ev, instruction, schema, slots, context.annotations):
         return None
     return StepResult(Path(_add(ev, instruction, tuple(slots), context, span)))
 
 
-def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], given: CallInputs) -> list[Field]:
-    """Return what is given by name, in braces or in brackets; a plain argument has no slot to go to."""
+def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[Field], bool]:
+    """Return what is given by name, in braces or in brackets, and whether that is all: a plain argument has no slot to go to."""
     fields: list[Field] = []
+    complete = True
     for each in written:
         if each.label is None and isinstance(each.value, Object):
             fields += each.value.fields
@@ -61,8 +62,8 @@ def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
             fields.append(Field(each.label, each.label_span or each.value.span, each.value))
         else:
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
-            given.complete = False
-    return fields
+            complete = False
+    return fields, complete
 
 
 def _place_slot(

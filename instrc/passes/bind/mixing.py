@@ -40,6 +40,7 @@ def mix(
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
             return None
     fields = _fields(written)
+    complete = True
     value: BoundValue | None = None
     if filling is not None:
         value = yield ev.value(filling, replace(within, filling=True))
@@ -51,6 +52,7 @@ def mix(
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
         if not take_label(ev, given, slot_field.key, slot_field.key_span):
+            complete = False
             continue
         if slot_field.key == "default":
             if filling is not None:
@@ -60,26 +62,32 @@ def mix(
             value = yield ev.value(expression, replace(within, filling=True))
             if value is None:
                 return None
-        elif is_choice(ev, expression, within):
+            continue
+        if is_choice(ev, expression, within):
             from instrc.passes.bind.choices import choice  # few mixins leave one
 
             slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
-            _take(given, None if slot is None else replace(slot, reads=tuple(given.chosen)))
+            slot = None if slot is None else replace(slot, reads=tuple(given.chosen))
         elif is_data(expression):
-            _take(given, ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
+            slot = ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
         else:
             around = replace(
                 context.inside(), keys=keys, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key)
             )
             slot = yield fuse(ev, mixin, slot_field, expression, around)
-            _take(given, slot)
             if slot is not None:
                 keys.fields[slot_field.key] = Inner()
+        if slot is None:
+            complete = False
+        else:
+            given.slots.append(slot)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
         return None
-    if not _is_filled(ev, mixin, given, brackets, span):
+    schema = ev.flat(mixin, span)
+    if schema is None or not complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return None
+    _keep_out(given.slots, schema, brackets)
     return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
 
 
@@ -100,23 +108,11 @@ def _put_around(
     return value
 
 
-def _take(given: CallInputs, slot: Slot | None) -> None:
-    """Note a slot, or that one is missing."""
-    if slot is None:
-        given.complete = False
-    else:
-        given.slots.append(slot)
-
-
-def _is_filled(ev: Evaluation, mixin: Instruction, given: CallInputs, brackets: Brackets, span: Span) -> bool:
-    """Tell whether the slots of a mixin are as it asks for; let what some of them read stay outside of the brackets."""
-    schema = ev.flat(mixin, span)
-    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
-        return False
-    for slot in given.slots:
-        if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
+def _keep_out(slots: list[Slot], schema: Json, brackets: Brackets) -> None:
+    """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
+    for slot in slots:
+        if _stands_before(slot.name, schema):
             brackets.keep_out(slot.reads)
-    return True
 
 
 def _is_filling(each: Written) -> bool:
