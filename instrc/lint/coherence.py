@@ -12,6 +12,7 @@ from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, Location, at, pointer
 from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
+from instrc.lint.own_schemas import OwnSchemas
 from instrc.lint.process_dataflow import faults
 from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
@@ -21,7 +22,6 @@ from instrc.schema.located import Locate
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import join
-from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -76,22 +76,21 @@ def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Probl
 
 def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
-    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
-    if not any("references" in node or "arguments" in node for _, node in nodes):
+    own = OwnSchemas(vibe.schema)
+    if not any("references" in node or "arguments" in node for _, node in own.schemas):
         return
     process = Process.find(vibe.schema)
     if process is not None and any(not isinstance(context, Chunk) for context in process.contexts()):
         yield from _paths_of_process(vibe, process)
         return
-    places = {id(node): path for path, node in nodes}
     inputs = (*_inputs(vibe), *(process.inputs or () if process is not None else ()))
-    for fault in Dataflow(vibe.schema, scope, shapes, set(places), inputs).faults():
+    for fault in Dataflow(vibe.schema, scope, shapes, own, inputs).faults():
         holder, below, path = fault.read
-        at = vibe.span(pointer((*places[holder], *below)))
+        at = vibe.span(pointer((*holder, *below)))
         if fault.kind == "dangling":
             yield problems.vibes.DanglingReference(at=at, path=path, nearest=fault.nearest)
         else:
-            yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
+            yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe))
 
 
 def _paths_of_process(vibe: Vibe, process: Process) -> Iterator[Problem]:
@@ -120,8 +119,8 @@ def _written_at(vibe: Vibe, place: Location) -> Span:
     return vibe.span("")
 
 
-def _target(node: int | None, vibe: Vibe, places: dict[int, Location]) -> Span | None:
-    return vibe.span(pointer(places[node]), key=True) if node in places else None
+def _target(place: Location | None, vibe: Vibe) -> Span | None:
+    return None if place is None else vibe.span(pointer(place), key=True)
 
 
 def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> None:

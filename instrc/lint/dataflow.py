@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from instrc.ir.reads import Read
 from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
+from instrc.lint.own_schemas import OwnSchemas
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import NearestNames
 from instrc.schema.resources import DynamicScope
@@ -24,9 +25,9 @@ _PROMPT = re.compile(r"prompt(?:_item\d+)?")
 
 
 class SchemaRead(NamedTuple):
-    """A path that a step reads: the `id` of the schema that says so, where it stands in it, and the path."""
+    """A path that a step reads: the place of the schema that says so, where it stands in it, and the path."""
 
-    holder: int
+    holder: Location
     below: Location
     path: str
 
@@ -38,14 +39,14 @@ class PathFault(NamedTuple):
     kind: Literal["dangling", "forward"]
     step: str
     nearest: tuple[str, ...]
-    target: int | None
-    """The `id` of the schema that a path leads to, if it leads forward."""
+    target: Location | None
+    """The place of the schema that a path leads to, if it leads forward and stands in the same document."""
 
 
 class Dataflow:
     """The steps of a schema by their keys; `inputs` are names that a path may begin with beside `prompt`."""
 
-    def __init__(self, schema: Json, scope: DynamicScope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
+    def __init__(self, schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, inputs: Sequence[str] = ()) -> None:
         self.shapes = shapes
         self.own = own
         self.inputs: tuple[str, ...] = tuple(inputs)
@@ -76,17 +77,17 @@ class Dataflow:
     def faults(self) -> Iterator[PathFault]:
         """Yield each path that is no good wherever its step stands."""
         worst: dict[SchemaRead, PathFault | None] = {}
-        for keys, node in self._readers():
+        for keys, holder, node in self._readers():
             paths = list(paths_of(node))
             for below, path in paths:
-                read = SchemaRead(id(node), below, path)
+                read = SchemaRead(holder, below, path)
                 if read not in worst or worst[read] is not None:
                     fault = self._judge(read, keys)
                     worst[read] = None if fault is not None and not self.offers.over and _is_input(fault, paths) else fault
         yield from (fault for fault in worst.values() if fault is not None)
 
-    def _readers(self) -> Iterator[tuple[PropertyPath, dict[str, Json]]]:
-        """Yield the schemas of our own that read something, with the keys of the place where they apply."""
+    def _readers(self) -> Iterator[tuple[PropertyPath, Location, dict[str, Json]]]:
+        """Yield the schemas of our own that read something, with the keys of the place where they apply and their own place."""
         stack: list[tuple[PropertyPath, tuple[frozenset[int], ...]]] = [((), ())]
         for _ in range(DATAFLOW_PLACES):
             if not stack:
@@ -94,13 +95,14 @@ class Dataflow:
             keys, above = stack.pop()
             if keys:
                 for node, _scope in self.shape_at[keys].objects():
-                    if id(node) in self.own and ("references" in node or "arguments" in node):
-                        yield keys, node
+                    place = self.own.path(node) if "references" in node or "arguments" in node else None
+                    if place is not None:
+                        yield keys, place, node
             if len(keys) >= DATAFLOW_LEVELS:
                 continue
             for name, parts in reversed(self.at(keys).items()):
                 key = frozenset(id(part.node) for part in parts)
-                if key not in above and not self.own.isdisjoint(key):  # a recursive schema has no new steps further down
+                if key not in above and self.own.have(parts):  # a recursive schema has no new steps further down
                     stack.append(((*keys, name), (*above, key)))
 
     def _judge(self, read: SchemaRead, holder: PropertyPath) -> PathFault | None:
@@ -110,7 +112,7 @@ class Dataflow:
             return None
         step = holder[-1]
         if later:
-            return PathFault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
+            return PathFault(read, "forward", step, (), self.own.path(self.shape_at[later].parts[0].node))
         close = self._nearest(words, holder)
         usable = tuple(path for path in close if self._resolve(path.split("."), holder)[0])
         return PathFault(read, "dangling", step, (usable or close)[:3], None)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json, Location
 from instrc.limits.programs import REQUIRED_VARIANTS
+from instrc.lint.own_schemas import OwnSchemas
 from instrc.lint.shapes import ScopedSchema, Shape, Shapes
 from instrc.problems.suggest import NearestNames
 from instrc.schema.resources import DynamicScope
@@ -30,12 +31,13 @@ def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: b
     A schema that is used in several places is at fault only if it is in each.
     In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
     """
-    nodes = [(path, node) for path, node in walk(schema) if node.__class__ is dict]
+    own = OwnSchemas(schema)
     offers = NearestNames()
-    faults = _faults(schema, scope, shapes, {id(node): path for path, node in nodes}, offers, mixin=mixin)
-    for path, node in nodes:
+    faults = _faults(schema, scope, shapes, own, offers, mixin=mixin)
+    for path, node in own.schemas:
+        known = own.path(node) or path
         for index, name in enumerate(_names(node)):
-            candidates = faults.get((id(node), index))
+            candidates = faults.get((known, index))
             if candidates:
                 found = offers.nearest(name, candidates)
                 if found or not mixin:
@@ -43,10 +45,13 @@ def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: b
 
 
 def _faults(
-    schema: Json, scope: DynamicScope, shapes: Shapes, own: dict[int, Location], offers: NearestNames, *, mixin: bool
-) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing."""
-    faults: dict[tuple[int, int], tuple[str, ...]] = {}
+    schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, offers: NearestNames, *, mixin: bool
+) -> dict[tuple[Location, int], tuple[str, ...]]:
+    """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing.
+
+    A required name goes by the path of its schema and its place in the list.
+    """
+    faults: dict[tuple[Location, int], tuple[str, ...]] = {}
     seen: set[frozenset[int]] = set()
     used: set[int] = set()
     queue: deque[tuple[list[ScopedSchema], bool]] = deque([([ScopedSchema(schema, scope)], mixin)])
@@ -54,7 +59,7 @@ def _faults(
     while queue:
         parts, lenient = queue.popleft()
         key = frozenset(id(part.node) for part in parts)
-        if key not in seen and not own.keys().isdisjoint(key):
+        if key not in seen and own.have(parts):
             if len(seen) >= REQUIRED_VARIANTS:
                 return {}
             seen.add(key)
@@ -72,23 +77,24 @@ def _faults(
 def _judge(
     shape: Shape,
     shapes: Shapes,
-    own: dict[int, Location],
-    faults: dict[tuple[int, int], tuple[str, ...]],
+    own: OwnSchemas,
+    faults: dict[tuple[Location, int], tuple[str, ...]],
     only_near: NearestNames | None,
 ) -> None:
     described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
     names = tuple(described)
     certain = bool(described) and shape.complete and not shape.is_open()
     for node, _ in shape.objects():
-        if id(node) not in own:
+        path = own.path(node)
+        if path is None:
             continue
         for index, name in enumerate(_names(node)):
             missing = certain and name not in described and not shapes.describe(shape, name)
-            before = faults.get((id(node), index))
+            before = faults.get((path, index))
             if not missing or before == ():
-                faults[id(node), index] = ()
+                faults[path, index] = ()
             elif only_near is None or only_near.nearest(name, names):
-                faults[id(node), index] = before or names
+                faults[path, index] = before or names
 
 
 def _is_definition(path: Location) -> bool:

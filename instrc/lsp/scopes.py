@@ -100,7 +100,7 @@ class SymbolIndex:
     by_start: dict[int, Mention] = field(default_factory=dict)
     """The mentions by the offset of their first letter."""
     rounds: dict[int, VisibleNames] = field(default_factory=dict)
-    """The bodies of loops by the identity of what `previous` and `rounds` are in them."""
+    """What is visible in the bodies of loops, by the offset at which each begins, as `previous` and `rounds` do there."""
     scopes: list[tuple[Span, VisibleNames]] = field(default_factory=list)
     """Ranges with what is visible in them, outer ones first."""
     calls: list[Call] = field(default_factory=list)
@@ -128,11 +128,14 @@ class SymbolIndex:
 
     def of_round(self, definition: Definition | None) -> VisibleNames | None:
         """Return the names of the body that `previous`, or an element of `rounds`, has as members."""
+        word = "previous"
         if definition is not None and definition.kind == "element" and isinstance(definition.value, Name):
             mention = self.by_start.get(definition.value.span.start)
             definition = mention.definition if mention else None
-            return self.rounds.get(id(definition)) if definition is not None and definition.name == "rounds" else None
-        return self.rounds.get(id(definition)) if definition is not None and definition.name == "previous" else None
+            word = "rounds"
+        if definition is None or definition.kind != "round" or definition.name != word:
+            return None
+        return self.rounds.get(definition.span.start)
 
     def places(self, definition: Definition) -> list[Mention]:
         """Return where a definition is read."""
@@ -266,8 +269,8 @@ class _Walk:
         if node.name is not None and node.source is not None:
             self._define(inner, Definition(node.name.text, "element", node.name.span, node.span, node.source, of_list=True))
         for word in ("round", "previous", "rounds"):
-            self._define(inner, definition := Definition(word, "round", node.body.span, node.span))
-            self.index.rounds[id(definition)] = inner
+            self._define(inner, Definition(word, "round", node.body.span, node.span))
+        self.index.rounds[node.body.span.start] = inner
         tasks: list[_Task] = [] if node.source is None else [(node.source, scope)]
         tasks += self._body(node.body, inner)
         if node.until is not None:
@@ -275,8 +278,7 @@ class _Walk:
             tasks += [(subject, inner) for subject in subjects(node.until)]
         if node.otherwise is not None:
             last = VisibleNames(outer=scope)
-            self._define(last, definition := Definition("rounds", "round", node.body.span, node.span))
-            self.index.rounds[id(definition)] = inner
+            self._define(last, Definition("rounds", "round", node.body.span, node.span))
             tasks += self._body(node.otherwise, last)
         return tasks
 
