@@ -39,14 +39,14 @@ def mix(
         if filling is not None and _is_filling(each) and each.value is not filling:
             ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
             return None
-    fields = _fields(written)
-    complete = True
+    fields, complete = _fields(written), True
     value: BoundValue | None = None
     if filling is not None:
         value = yield ev.value(filling, replace(within, filling=True))
         if value is None:
             return None
     keys = BraceNames.within(context.keys)
+    inside = replace(context.inside(), keys=keys)
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
     within = replace(within, braces=braces_number)
     for slot_field in fields:
@@ -66,14 +66,12 @@ def mix(
         if is_choice(ev, expression, within):
             from instrc.passes.bind.choices import choice  # few mixins leave one
 
-            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
+            slot = yield choice(ev, slot_field, expression, inside, given, collect)
             slot = None if slot is None else replace(slot, reads=tuple(given.chosen))
         elif is_data(expression):
             slot = ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
         else:
-            around = replace(
-                context.inside(), keys=keys, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key)
-            )
+            around = replace(inside, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key))
             slot = yield fuse(ev, mixin, slot_field, expression, around)
             if slot is not None:
                 keys.fields[slot_field.key] = Inner()
