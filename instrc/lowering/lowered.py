@@ -35,7 +35,10 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
-        """Whatever the payload does not say as the schema said it; told when it is first asked for."""
+        """Whatever the payload does not say as the schema said it.
+
+        It is told when it is first asked for: leave the schema that was given as it is until then.
+        """
         return self.account.losses() if isinstance(self.account, Account) else self.account
 
     @cached_property
