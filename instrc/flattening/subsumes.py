@@ -72,7 +72,7 @@ def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
     return bool(verdict == engine.canonical.Containment.YES)
 
 
-def _canonical(engine: ModuleType, schema: Json) -> Any:  # the engine has no types for what it makes
+def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
     """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
     return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
 

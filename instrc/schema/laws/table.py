@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 from instrc.jsonvalue import Json
 from instrc.schema.laws.law import KeywordLaws, Kinds, Schema
@@ -54,10 +54,12 @@ def _laws_of(family: Family) -> dict[str, KeywordLaws]:
             from instrc.schema.laws import objects
 
             return objects.LAWS
-        case _:  # "combining"
+        case "combining":
             from instrc.schema.laws import combining
 
             return combining.LAWS
+        case _:
+            assert_never(family)
 
 
 def disjoint_in(question: Relations, kind: str, left: Schema, right: Schema, depth: int) -> bool:
