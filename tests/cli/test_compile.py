@@ -319,12 +319,8 @@ def test_the_map_does_not_overwrite_the_source(instrc: Instrc, folder: Path) -> 
 
 
 @pytest.mark.parametrize("source", ["tool.aug", "{vibe}"])
-@pytest.mark.parametrize(
-    "command", [("compile", "--target", "openai", "--map"), ("graph", "--format", "dot", "-o"), ("types", "-o")]
-)
+@pytest.mark.parametrize("command", [("compile", "--target", "openai", "--map"), ("graph", "--format", "dot", "-o")])
 def test_nothing_that_a_run_has_read_is_overwritten(instrc: Instrc, folder: Path, source: str, command: tuple[str, ...]) -> None:
-    if command[0] == "types":
-        pytest.importorskip("datamodel_code_generator")
     vibe = next((folder / "schemas").glob("*.vibe.json"))
     place = vibe.relative_to(folder).as_posix() if source == "{vibe}" else source
     before = (folder / place).read_text()
@@ -333,6 +329,14 @@ def test_nothing_that_a_run_has_read_is_overwritten(instrc: Instrc, folder: Path
     assert done.code == 1
     assert f"`{place}` cannot be written: it is a source of this run" in done.err
     assert (folder / place).read_text() == before
+
+
+def test_classes_are_written_over_no_program(instrc: Instrc, folder: Path) -> None:
+    before = (folder / "tool.aug").read_text()
+    done = instrc("types", "tool.aug", "-o", "tool.aug")
+    assert done.code == 2
+    assert "a module of Python, whose name ends with .py: tool.py" in done.err
+    assert (folder / "tool.aug").read_text() == before
 
 
 def test_a_long_name_and_a_name_of_windows_make_files(instrc: Instrc, folder: Path) -> None:
