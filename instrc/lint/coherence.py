@@ -153,7 +153,7 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     """Yield where the schema does not accept the solution."""
     from instrc.schema.validation import validator  # brings a heavy library, and few vibes have a solution
-    from instrc.schema.violation_words import in_words, meant
+    from instrc.schema.violation_words import in_words, of_intended_branch
 
     try:
         errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), SOLUTION_VIOLATIONS))
@@ -162,7 +162,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
         return
     except ValueError:  # a number of 5,000 digits: the judge cannot tell
         return
-    for error in map(meant, errors):
+    for error in map(of_intended_branch, errors):
         place = pointer(error.absolute_path)
         yield problems.vibes.InvalidSolution(at=vibe.place("/solution" + place), pointer=place, reason=_reason(in_words(error)))
 

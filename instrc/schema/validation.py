@@ -18,7 +18,7 @@ from instrc.jsonvalue import Json, pointer
 from instrc.limits.schemas import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
 from instrc.schema.expressions import time_limit
 from instrc.schema.plainly import satisfies_plainly
-from instrc.schema.violation_words import in_words, meant
+from instrc.schema.violation_words import in_words, of_intended_branch
 from instrc.schema.walk import rebuild
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _without_dialect(node: Json) -> Json:
 
 
 def _violation(error: ValidationError) -> Violation:
-    error = meant(error)
+    error = of_intended_branch(error)
     keyword = error.validator if isinstance(error.validator, str) else "false"
     return Violation(
         pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(in_words(error))

@@ -51,8 +51,8 @@ def in_words(error: ValidationError) -> str:
             return as_json(value) + said.removeprefix(own) if said.startswith(own) else said
 
 
-def meant(error: ValidationError) -> ValidationError:
-    """Return the error of the alternative that a value is meant for: the only one that its type and its constants allow."""
+def of_intended_branch(error: ValidationError) -> ValidationError:
+    """Return the error of the one branch of a union that the type and the constants of a value allow; else the error itself."""
     while error.validator in _UNIONS and error.context:
         branches: dict[object, list[ValidationError]] = {}
         for inner in error.context:
@@ -65,6 +65,6 @@ def meant(error: ValidationError) -> ValidationError:
 
 
 def _is_of_another(error: ValidationError) -> bool:
-    """Tell whether an error shows that another alternative is meant: a wrong type, or a wrong constant in a member."""
+    """Tell whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
     path = error.relative_path
     return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
