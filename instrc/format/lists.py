@@ -11,7 +11,7 @@ from instrc.format.comments import Comment
 from instrc.format.page import Broken, Doc, Group, Line, Nest
 from instrc.syntax.tables import CONTEXTUAL
 
-_GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}
+GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}
 """With what a statement may not begin directly behind another: it would be taken for a part of that."""
 
 
@@ -115,7 +115,7 @@ def statement_rows(items: Sequence[Item], behind: tuple[Comment, ...], *, end: s
             rows.append(Line(blank=item.apart))
         last = number == len(items) - 1
         following = end if last else ";"
-        if item.closed and (last or items[number + 1].first not in _GOES_ON):
+        if item.closed and (last or items[number + 1].first not in GOES_ON):
             following = ""
         rows += [*lines_above(item), item.inner, following, *line_end(item)]
     return rows + remaining(behind, first=not items)

@@ -23,7 +23,7 @@ class Made(Struct, frozen=True, gc=False):
     within: Made | None = None
     """Of a value in brackets, the value."""
     body: tuple[tuple[Item, ...], tuple[Comment, ...]] | None = None
-    """Of a block's braces, the statements and the comments behind them."""
+    """Of a program or a block's braces, the statements and the comments behind them."""
     blocks: bool = False
     """Whether a block is in it."""
 

@@ -38,22 +38,24 @@ _CLOSED_BY_BRACE = _BLOCKS | {"anonymous"}
 def format_program(source: Source) -> str:
     """Return the canonical text of a source; it must be a program."""
     with paused_collector():
-        return format_tree(read_tree(source))
+        return layout(file_lines(*statements_of_tree(read_tree(source))))
 
 
-def format_tree(tree: Tree) -> str:
-    """Return the canonical text of a program's tree."""
+def statements_of_tree(tree: Tree) -> tuple[tuple[Item, ...], tuple[Comment, ...]]:
+    """Return the statements of a program, each laid out, and the comments behind the last one."""
     around, end = comments_of_words(tree)
-    layouter = _Layouter(around, end)
-    return layout(tree.fold(layouter.phrase, layouter.leaf).item.doc)
+    layouter = _Layouter(around)
+    body = tree.fold(layouter.phrase, layouter.leaf).body
+    assert body is not None  # the root is a program
+    items, behind = body
+    return items, behind + end
 
 
 class _Layouter:
     """Lays out a tree from its leaves upwards."""
 
-    def __init__(self, around: dict[int, WordComments], end: tuple[Comment, ...]) -> None:
+    def __init__(self, around: dict[int, WordComments]) -> None:
         self.around = around
-        self.end = end
         self.plain: dict[tuple[str, str], Made] = {}
         """The words and signs to which nothing belongs, made once each."""
 
@@ -73,8 +75,8 @@ class _Layouter:
             case "name" | "argument" | "binding":  # as most are
                 return _row(phrase.rule, parts)
             case "program":
-                items, waiting = statements(parts)
-                return Made("program", Item(file_lines(items, waiting + self.end)))
+                items, behind = statements(parts)
+                return Made("program", Item(""), body=(tuple(items), behind))
             case "group":
                 return _group(parts)
             case "call":

@@ -7,15 +7,12 @@ from typing import Protocol, TypeVar
 
 from lsprotocol import types
 
-from instrc.format.program import format_program
-from instrc.format.source import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, fix_all
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import applied
 from instrc.lsp.server import Server
 from instrc.lsp.session import TextDocument
-from instrc.problems.report import Report
 
 T = TypeVar("T")
 
@@ -220,8 +217,7 @@ def _edits(server: Server) -> None:
 
 
 def _formatted(document: TextDocument) -> list[types.TextEdit] | None:
-    correct = not (document.is_vibe or document.slips)  # and has been read as a program
-    text = format_program(document.source) if correct else format_source(document.source, Report())
+    text = document.formatted
     if text is None or text == document.source.text:
         return None if text is None else []
     end = document.lines.position(len(document.source.text))

@@ -7,9 +7,12 @@ What depends on vibes is forgotten when a vibe changes, on disk or in the editor
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from threading import RLock
 
+from instrc.format.pieces import Piece, format_pieces
+from instrc.format.source import format_source
 from instrc.ir.surface import Program
 from instrc.limits.incoming import UNOPENED_BYTES
 from instrc.lsp.knowledge import Knowledge
@@ -39,6 +42,8 @@ class TextDocument:
         self.encoding = encoding
         self._earlier = None if earlier is None else earlier.__dict__.get("segments")
         """What was found in the text before this one, if it was asked for."""
+        self.pieces: Mapping[str, Piece] = {} if earlier is None else earlier.pieces
+        """The layouts of its statements that are known, or of those of a text before."""
 
     @property
     def is_vibe(self) -> bool:
@@ -64,6 +69,15 @@ class TextDocument:
     def slips(self) -> tuple[Problem, ...]:
         """The mistakes that show without looking anything up."""
         return self.segments.slips
+
+    @cached_property
+    def formatted(self) -> str | None:
+        """Its canonical text; `None` for what can have none."""
+        if self.is_vibe or self.slips:
+            return format_source(self.source, Report())
+        found = format_pieces(self.source, self.segments.cuts, self.pieces)
+        self.pieces = found.pieces
+        return found.text
 
     @cached_property
     def index(self) -> SymbolIndex:

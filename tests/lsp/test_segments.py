@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import programs
 
+from instrc.format.source import format_source
 from instrc.ir.surface import Program
 from instrc.lsp.expected import expected
 from instrc.lsp.segments import changed_range, edited, read_segments
 from instrc.lsp.session import TextDocument
+from instrc.problems.report import Report
 from instrc.source import Source
 
 TYPED = [
@@ -77,6 +79,21 @@ def test_edit_by_edit_the_same_words_can_stand_at_a_place(program: Program, edit
         typed, opened = (expected(each, here) for each in (document, TextDocument("a.aug", text, "utf-16")))
         assert (typed.instructions, typed.values) == (opened.instructions, opened.values), (text, here)
         assert [typed.word(word) for word in WORDS] == [opened.word(word) for word in WORDS], (text, here)
+
+
+@settings(max_examples=40)
+@given(
+    programs(most=3),
+    st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),
+)
+def test_edit_by_edit_the_layout_is_that_of_the_whole(program: Program, edits: Edits) -> None:
+    text = print_program(program)
+    document = TextDocument("a.aug", text, "utf-16")
+    for place, gone, added in [(0, 0, ""), *edits, (1000, 0, "\n")]:
+        at = place * len(text) // 1000
+        text = text[:at] + added + text[at + gone :]
+        document = TextDocument("a.aug", text, "utf-16", earlier=document)
+        assert document.formatted == format_source(Source("a.aug", text), Report()), text
 
 
 def test_only_the_piece_of_an_edit_is_read() -> None:
