@@ -17,6 +17,7 @@ from instrc.ir.blocks import Content
 from instrc.ir.executors import Executor
 from instrc.ir.fusion import Argument, StepObject, Unit
 from instrc.ir.paths import Path, Reading
+from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
 from instrc.source import Span
 
@@ -102,6 +103,10 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """The members that paths of the program name, to be looked for in the schemas."""
     block_numbers: tuple[int, ...] = ()
     """The steps that are blocks."""
+    labels: dict[tuple[int, str], Span] = {}
+    """Where the arguments of steps of the server are named, by step."""
+    passed: tuple[TypedArgument, ...] = ()
+    """What the program gives to inputs of called programs and to tools of plans."""
 
     def blocks(self) -> list[Step]:
         """Return the steps that are blocks, in evaluation order."""
@@ -120,6 +125,20 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
 
     path: Path
     span: Span
+
+
+class TypedArgument(msgspec.Struct, frozen=True, gc=False):
+    """A value that is given under a name whose schema is known."""
+
+    callee: str
+    label: str
+    value: Path | Constant
+    schema: Json
+    """What the argument takes."""
+    within: Span
+    """The call, or as much of it as has the value."""
+    named: Span
+    """Where the argument is named."""
 
 
 class Placed(msgspec.Struct, frozen=True):

@@ -104,10 +104,11 @@ class UnknownArgument(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongArgument(PlanProblem):
-    """An argument of a task can never be valid for its tool.
+    """An argument of a task, or of a call in a program, can never be valid for what is called.
 
     A literal value is validated against the schema of the argument.
-    For the output of another task the two schemas are compared: it is a problem only if no output can be valid.
+    For a result the two schemas are compared: it is a problem only if no result can be valid.
+    In a program, the name of a step that gives an object is left alone: it may stand for any one of its values.
 
     ```json tools.json
     {

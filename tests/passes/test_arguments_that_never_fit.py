@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +27,10 @@ VIBES: dict[str, Any] = {
 }
 
 
-def problems(text: str) -> list[Any]:
+def problems(text: str, *roots: Path) -> list[Any]:
     report = Report()
     try:
-        instrc.artefacts(text, vibes=VIBES, report=report)
+        instrc.artefacts(text, vibes=VIBES, roots=roots, report=report)
     except CompileError as error:
         return list(error.problems)
     return report.problems
@@ -50,6 +51,92 @@ def test_a_path_to_another_kind_is_one_problem_at_its_place(call: str) -> None:
     assert problem.name == "wrong-argument"
     assert problem.at.text in {"text", "count"}
     assert "it is given what is of the type" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ('Book_Activity(seats: "x")', '"x" is not of type "integer"'),
+        ('Book_Activity({ seats: "x" })', '"x" is not of type "integer"'),
+        ('Book_Activity(prompt, { seats: "x" })', '"x" is not of type "integer"'),
+        ('const n = "x"; Book_Activity(seats: n)', '"x" is not of type "integer"'),
+        ("Book_Activity(name: [1], seats: 1)", '[1] is not of type "string"'),
+        ("Book_Activity(seats: null)", 'null is not of type "integer"'),
+        ("Book_Activity(seats: 1, name: null)", 'null is not of type "string"'),
+        ('each person in found.names { Book_Activity(seats: "x") }', '"x" is not of type "integer"'),
+    ],
+)
+def test_a_literal_of_another_kind_is_one_problem_where_it_is_named(call: str, reason: str) -> None:
+    [problem] = problems(f"const found = People(prompt); {call}" if "found" in call else call)
+    assert problem.name == "wrong-argument"
+    assert problem.at.text in {"seats", "name"}
+    assert reason in problem.message
+
+
+@pytest.mark.parametrize(
+    ("before", "given"),
+    [
+        ('input text @ { type: "string" }', "text"),
+        ("const found = People(prompt)", "found.names"),
+        ('const text = do { "x" }', "text"),
+        ("const list = each i in 3 { Draft(prompt) }", "list"),
+    ],
+)
+def test_a_name_of_what_is_of_another_kind_is_one_problem(before: str, given: str) -> None:
+    [problem] = problems(f"{before}; Book_Activity(seats: {given})")
+    assert problem.name == "wrong-argument"
+    assert problem.at.text in {"seats", "names"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "each i in 3 { Book_Activity(seats: 1, name: i) }",
+        "const found = People(prompt); each one in found.names { Book_Activity(seats: one) }",
+        'repeat { const made = Book_Activity(seats: 1, name: round); Draft(made) } until made.id is "x"',
+    ],
+)
+def test_a_name_of_a_block_is_judged_like_any_other(program: str) -> None:
+    [problem] = problems(program)
+    assert (problem.name, problem.at.text) == ("wrong-argument", "name" if "name:" in program else "seats")
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "at"),
+    [
+        ("const found = Find(prompt);", "found.text", "text"),
+        ('input text @ { type: "string" };', "text", "text"),
+        ("const found = People(prompt); each one in found.names {", "one", "one"),
+    ],
+)
+def test_an_input_of_a_called_program_takes_what_its_schema_says(before: str, given: str, at: str, tmp_path: Path) -> None:
+    (tmp_path / "inner.aug").write_text('input n @ { type: "integer" }; Draft(n)', encoding="utf-8")
+    [problem] = problems(f"{before} Inner(n: {given})" + ("}" if "{" in before and "each" in before else ""), tmp_path)
+    assert (problem.name, problem.at.text) == ("wrong-argument", at)
+    assert "it is given what is of the type string, and takes integer" in problem.message
+
+
+def test_a_called_program_passes_a_wrong_literal_on_to_where_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "inner.aug").write_text("input n; Book_Activity(seats: n)", encoding="utf-8")
+    [problem] = problems('Inner(n: "x")', tmp_path)
+    assert (problem.name, problem.at.text) == ("wrong-argument", "seats")
+    assert problem.at.source.name.endswith("inner.aug")
+
+
+def test_a_null_that_a_program_is_called_with_is_left_out_where_it_is_optional(tmp_path: Path) -> None:
+    (tmp_path / "inner.aug").write_text("input who; input n; Book_Activity(name: who, seats: n)", encoding="utf-8")
+    made = instrc.artefacts("Inner(who: null, n: 2)", vibes=VIBES, roots=[tmp_path])
+    process: Any = made[0].documents["process"]
+    assert process["$defs"]["SERVER_1"]["properties"]["step1_book"]["arguments"] == {"seats": {"const": 2}}
+
+
+def test_a_literal_that_a_preparation_excludes_is_shown_where_it_is_named() -> None:
+    vibes = VIBES | {"Look": an_object(limit=WHOLE), "Look_Activity": an_object(hits=TEXT)}
+    with pytest.raises(CompileError) as raised:
+        instrc.artefacts('Look_Activity(limit: "x")', vibes=vibes)
+    [problem] = raised.value.problems
+    assert problem.at is not None
+    assert (problem.name, problem.at.text) == ("contradiction", "limit")
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         value=None if isinstance(value, Cut) or depth_of(value) > VALUE_LEVELS else reading_of(value),
         accesses=tuple(dict.fromkeys(each for each in evaluation.accesses if not steps.is_dropped(each.path))),
         block_numbers=tuple(step.number for step in blocks),
+        labels=evaluation.labels,
+        passed=tuple(evaluation.passed),
     )
 
 

@@ -11,7 +11,7 @@ from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
@@ -22,6 +22,8 @@ from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, StepResult
 from instrc.passes.trampoline import Task
+from instrc.schema.evaluation import satisfies
+from instrc.schema.members import required_names
 from instrc.source import Span
 
 FAIL = Instruction("Fail_Activity", None, {})
@@ -50,6 +52,8 @@ def call(
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
     if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
+    if called.kind == "server" and given.constants:
+        _leave_out(given, called.schema)
     if called.kind == "server" and not context.by_hand:
         _prepare(ev, instruction, given, span, context)
     number = ev.steps.add(
@@ -65,6 +69,9 @@ def call(
         needs=tuple(given.needs),
         chosen=tuple(given.chosen),
     )
+    if called.executor == "server":
+        for label, place in given.labels.items():
+            ev.labels.setdefault((number, label), place)
     return StepResult(Path(number))
 
 
@@ -86,6 +93,21 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     given.arguments = [each for place, each in enumerate(given.arguments) if place not in told]
     given.constants = {}
     return [{"description": text} for text in texts]
+
+
+def _leave_out(given: CallInputs, schema: Json) -> None:
+    """Leave out the `null`s that a program is called with where an optional argument excludes them, as a run would."""
+    known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
+    optional = known.keys() - set(required_names(schema)) if isinstance(schema, dict) else set()
+    arguments, constants = given.arguments, given.constants
+    given.arguments, given.constants = [], {}
+    for place, each in enumerate(arguments):
+        name = constants.get(place)
+        if name and each.value == Constant(None) and each.label in optional and satisfies(None, known[each.label]) is False:
+            continue
+        if name:
+            given.constants[len(given.arguments)] = name
+        given.arguments.append(each)
 
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
@@ -135,7 +157,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
     told = tuple(_told(given, known))
     kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
     fused = [
-        ev.steps.identities.slot(each.label or "", each.value, span)
+        ev.steps.identities.slot(each.label, each.value, given.labels.get(each.label, span))
         for each in given.arguments
         if isinstance(each.value, Constant) and each.label in known
     ]

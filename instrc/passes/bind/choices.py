@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.ir.fusion import Among, Fusion, Instruction, PlannableTool, Planned, Slot
+from instrc.ir.graph import TypedArgument
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
@@ -144,7 +145,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
                 at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known)
             )
         )
-    if wrong or not _fit(ev, given, known, segment):
+    if wrong or not _fit(ev, given, known, segment, written.value.span):
         return None
     name = pascal(segment) if process else segment
     if not process:
@@ -154,12 +155,18 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     return PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
 
 
-def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str) -> bool:
-    """Tell whether the literals that a program gives to a tool are such as it takes."""
-    literals = [(each.label, each.value.value) for each in given.arguments if isinstance(each.value, Constant)]
-    named = [(label, value) for label, value in literals if label is not None and label in known]
-    fits = [programs.admits_literal(ev, known[label], label, value, given.labels[label], callee) for label, value in named]
-    return all(fits)
+def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
+    """Tell whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
+    fits = True
+    for each in given.arguments:
+        if each.label is None or each.label not in known:
+            continue
+        label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
+        if isinstance(each.value, Constant):
+            fits = programs.admits_literal(ev, schema, label, each.value.value, at, callee) and fits
+        else:
+            ev.passed.append(TypedArgument(callee, label, each.value, schema, within, at))
+    return fits
 
 
 def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from instrc import problems
 from instrc.ir.fusion import Instruction
-from instrc.ir.graph import NO_TIMING, Reached
+from instrc.ir.graph import NO_TIMING, Reached, TypedArgument
 from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import Json
 from instrc.limits.programs import GIVEN_VALUES
@@ -54,6 +54,10 @@ class Evaluation:
         self.rounds: OpenRounds = OpenRounds(self.steps)
         self.accesses: list[Reached] = []
         """The members that paths name."""
+        self.labels: dict[tuple[int, str], Span] = {}
+        """Where the arguments of steps of the server are named."""
+        self.passed: list[TypedArgument] = []
+        """What inputs of called programs and tools of plans are given."""
         self.carried: set[tuple[int, str]] = set()
         """Local names whose expressions have been evaluated."""
         self.read: set[str] = set()

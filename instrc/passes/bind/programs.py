@@ -8,6 +8,7 @@ import msgspec
 
 from instrc import problems
 from instrc.ir.fusion import suffix_of
+from instrc.ir.graph import TypedArgument
 from instrc.ir.paths import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.jsonvalue import Json
@@ -175,17 +176,24 @@ def _evaluate_arguments(
             complete = False
         else:
             found[name] = Data(value.value, name) if isinstance(value, Data) else value
+            if isinstance(value, StepResult):
+                written_at = expression.span
+                ev.passed.append(TypedArgument(callee, name, value.path, names.schemas()[name], written_at, written_at))
     if "prompt" not in found:
         ev.reads_pipe(context)
         found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
     missing = [name for name in inputs if name not in found and name not in places and name not in misspelt]
     if missing:
-        first, *others = missing
-        ev.report.add(
-            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
-        )
+        _report_missing(ev, missing, callee, span)
         complete = False
     return {name: found[name] for name in inputs} if complete else None
+
+
+def _report_missing(ev: Evaluation, missing: list[str], callee: str, span: Span) -> None:
+    first, *others = missing
+    ev.report.add(
+        problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
+    )
 
 
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:

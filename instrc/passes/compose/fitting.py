@@ -1,90 +1,87 @@
-"""Arguments of activities that can never be what their schemas say, called or bound for a plan.
+"""Arguments that can never be what their schemas say: of activities that are called or bound for a plan, and of called programs.
 
-Only paths are looked at: the name of a whole step may stand for it where any one of its values is meant.
+The name of a step that gives an object may stand for any one of its values, so only what leads to another kind is looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from instrc import problems
-from instrc.ir.fusion import Argument, Planned
-from instrc.ir.graph import FlatGraph, Step
-from instrc.ir.paths import Path
-from instrc.jsonvalue import Json, mapping
+from instrc.ir.graph import FlatGraph, TypedArgument
+from instrc.ir.reads import Constant
+from instrc.jsonvalue import Json
 from instrc.passes.compose.nulls import inputs_of
 from instrc.passes.compose.outcomes import Outcomes
-from instrc.passes.compose.planned import choices_of
 from instrc.problems.report import Report
-from instrc.schema.kinds import own_kinds
+from instrc.schema.evaluation import satisfies
+from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.relations import disjoint
+from instrc.schema.validation import validate
 from instrc.source import Span
-
-
-class _PathArgument(msgspec.Struct, frozen=True):
-    """A value that an activity is given, or a tool of a plan."""
-
-    step: Step
-    callee: str
-    label: str
-    value: Path
-    schema: Json
 
 
 def check_fitting(flat: FlatGraph, report: Report) -> None:
     """Report arguments of which no value can be valid; one that may be `null` is left to the rules of that."""
-    given = list(_path_arguments(flat))
+    given = list(_typed_arguments(flat))
     if not given:
         return
     outcomes = Outcomes(flat.graph, flat.schemas, recorded=True)
     for each in given:
-        found = outcomes.find(each.value)
-        if found.schema is None or outcomes.may_be_null(each.value) or not disjoint(found.schema, each.schema):
-            continue
-        report.add(
-            problems.plan_arguments.WrongArgument(
-                at=_place(flat, each),
-                pointer="",
-                callee=each.callee,
-                argument=each.label,
-                reason=_reason(found.schema, each.schema),
+        reason = _fault(each, outcomes)
+        if reason is not None:
+            report.add(
+                problems.plan_arguments.WrongArgument(
+                    at=_place(flat, each), pointer="", callee=each.callee, argument=each.label, reason=reason
+                )
             )
-        )
 
 
-def _path_arguments(flat: FlatGraph) -> Iterator[_PathArgument]:
+def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
     for step in flat.graph.steps.values():
-        if step.executor == "server" and step.output:
+        if step.executor == "server" and step.output and step.arguments:
             properties, _ = inputs_of(step, flat.schemas.get(step.number))
-            yield from _named(step, step.activity or step.base_name, step.arguments, properties)
-        for _, chosen in choices_of(step.content):
-            if isinstance(chosen, Planned):
-                for tool in chosen.tools:
-                    yield from _named(step, tool.name, tool.bound, mapping(tool.arguments.get("properties")))
+            callee = step.activity or step.base_name
+            for argument in step.arguments:
+                label = argument.label
+                if label is not None and label in properties:
+                    named = flat.graph.labels.get((step.number, label), step.span)
+                    yield TypedArgument(callee, label, argument.value, properties[label], step.span, named)
+    yield from flat.graph.passed
 
 
-def _named(step: Step, callee: str, arguments: tuple[Argument, ...], properties: dict[str, Json]) -> Iterator[_PathArgument]:
-    for argument in arguments:
-        label, value = argument.label, argument.value
-        if label is not None and label in properties and isinstance(value, Path) and value.tail:
-            yield _PathArgument(step, callee, label, value, properties[label])
+def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
+    """Return why no value of an argument can be valid; `None` if one may be."""
+    value = given.value
+    if isinstance(value, Constant):
+        if satisfies(value.value, given.schema) is not False:
+            return None
+        return "; ".join(each.message for each in validate(value.value, given.schema, most=1))
+    found = outcomes.find(value).schema
+    if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
+        return None
+    if not value.tail and not disjoint(found, _OBJECT):
+        return None
+    return _reason(found, given.schema)
 
 
-def _place(flat: FlatGraph, given: _PathArgument) -> Span:
-    """Return where a path is written in the call; the call, where the value has a name."""
-    whole = given.step.span
+_OBJECT: Json = {"type": "object"}
+
+
+def _place(flat: FlatGraph, given: TypedArgument) -> Span:
+    """Return where a path is written in the call; the name of the argument, where the value has a name itself."""
+    whole = given.within
     for access in flat.graph.accesses:
         span = access.span
         if access.path == given.value and span.source is whole.source and whole.start <= span.start and span.end <= whole.end:
             return span
-    return whole
+    return given.named
 
 
 def _reason(value: Json, taken: Json) -> str:
     """Return what is given and what is taken, where these are of different kinds."""
-    kinds = [", ".join(sorted(own_kinds(each))) for each in (value, taken) if isinstance(each, dict) and "type" in each]
-    if len(kinds) == 2 and kinds[0] != kinds[1]:
-        return f"it is given what is of the type {kinds[0]}, and takes {kinds[1]}"
-    return "no value that it is given can be valid"
+    kinds = [own_kinds(each) if isinstance(each, dict) else ALL for each in (value, taken)]
+    if ALL in kinds or kinds[0] == kinds[1]:
+        return "no value that it is given can be valid"
+    given, wanted = (", ".join(sorted({"number" if each == "fraction" else each for each in kind})) for kind in kinds)
+    return f"it is given what is of the type {given}, and takes {wanted}"
