@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json
-from instrc.limits.schemas import CHAINED_CONDITIONS
+from instrc.jsonvalue import Json, JsonObject, mapping
+from instrc.limits.schemas import CHAINED_CONDITIONS, DEPTH
 from instrc.schema.relations import disjoint
 
 IfThenElse: TypeAlias = dict[str, Json]
@@ -26,7 +26,7 @@ def chained(around: dict[str, Json], conditions: list[IfThenElse]) -> IfThenElse
     Where one of them holds, no other does, so nothing that the others decide is lost.
     At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
     """
-    links = [link for condition in conditions for link in _links(condition)]
+    links = [link for condition in conditions for link in links_of(condition)]
     first, *others = sorted(links, key=lambda link: "else" not in link)
     if len(links) > CHAINED_CONDITIONS or any("else" in link for link in others) or _asks(first.get("else")):
         return None
@@ -44,7 +44,7 @@ def _asks(schema: Json) -> bool:
     return isinstance(schema, dict) and "if" in schema
 
 
-def _links(condition: IfThenElse) -> Iterator[IfThenElse]:
+def links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
     """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
     while True:
         following = condition.get("else")
@@ -55,11 +55,15 @@ def _links(condition: IfThenElse) -> Iterator[IfThenElse]:
         condition = following
 
 
-def _beside(around: dict[str, Json], asked: Json) -> Json:
-    """Return an `if` with the kind of values and the names that the schema around it demands."""
-    demanded = around.get("required", [])
-    own = asked.get("required", []) if isinstance(asked, dict) else None
-    if not isinstance(asked, dict) or not isinstance(demanded, list) or not isinstance(own, list):
+def _beside(around: Json, asked: Json, depth: int = 0) -> Json:
+    """Return an `if` with the kind of values and the names that the schema around it demands, in its properties as well."""
+    if not isinstance(asked, dict) or not isinstance(around, dict) or depth > DEPTH:
+        return asked
+    demanded, own = around.get("required", []), asked.get("required", [])
+    if not isinstance(demanded, list) or not isinstance(own, list):
         return asked
     kind = {"type": around["type"]} if "type" in around else {}
-    return {**kind, **asked, "required": [*own, *demanded]}
+    known, asked_of = mapping(around.get("properties")), mapping(asked.get("properties"))
+    below = {name: _beside(known[name], schema, depth + 1) for name, schema in asked_of.items() if name in known}
+    properties: JsonObject = {"properties": {**asked_of, **below}} if below else {}
+    return {**kind, **asked, **properties, "required": [*own, *demanded]}

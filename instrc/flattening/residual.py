@@ -14,6 +14,7 @@ from math import inf
 from typing import TypeAlias
 
 from instrc.flattening.chaining import chained
+from instrc.flattening.dependents import by_key, keys_to_require
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import Json, JsonObject, as_integer, listing
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
@@ -30,6 +31,7 @@ KeywordGroup: TypeAlias = JsonObject
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
+_TOLD = frozenset({"title", "description", "examples", "default", "const", "enum"})
 _CHOICES = frozenset({"anyOf", "oneOf"})
 
 
@@ -119,13 +121,21 @@ class ResidualAllOf:
             branches = [branch for branch in listing(group["anyOf"]) if not disjoint(self.around, branch)]
             if not branches:
                 self.impossible = True
-            elif len(branches) == 1:
-                self.further += branches
+            elif (widest := self._widest(branches)) is not None:
+                self.further.append(widest)
             elif not self._unseen(branches) or not any(implies(self.around, branch) for branch in branches):
                 kept.append(group if len(branches) == len(listing(group["anyOf"])) else {"anyOf": branches})
         self.groups = kept
         self.absorb(self._narrower)
         self._move("oneOf")
+
+    def _widest(self, branches: list[Json]) -> Json:
+        """Return the branch that any choice comes to; `None` if there is none, or another one says something to a reader."""
+        for branch in branches if self._unseen(branches) or len(branches) == 1 else ():
+            others = [other for other in branches if other is not branch]
+            if not any(_is_told(other) for other in others) and all(implies(other, branch) for other in others):
+                return branch
+        return None
 
     def _narrower(self, one: KeywordGroup, other: KeywordGroup) -> bool:
         """Tell whether each choice of one group is one of another, which may go."""
@@ -182,11 +192,24 @@ class ResidualAllOf:
                 key = self.key_of(condition)
                 kept[key] = self._intersect_conditions(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        if len(self.groups) > 1 and (chain := chained(self.around, self.groups)) is not None:
-            self.groups = [chain]
-            following = chain["else"]
-            if isinstance(following, dict) and "allOf" in following:
-                self.made.append(following)
+        if len(self.groups) > 1:
+            self._join_conditions()
+
+    def _join_conditions(self) -> None:
+        """Ask one question in the `else` of another; or require keys that they cannot do without, or divide them by keys."""
+        joined = chained(self.around, self.groups)
+        if joined is None and (required := keys_to_require(self.around, self.groups)):
+            self.further.append({"required": [*required]})
+            return
+        if joined is None and (divided := by_key(self.around, self.groups)) is not None:
+            self.out["dependentSchemas"] = divided.dependents
+            joined = divided.condition
+        if joined is None:
+            return
+        self.groups = [joined] if joined else []
+        following = joined.get("else")
+        if isinstance(following, dict) and "allOf" in following:
+            self.made.append(following)
 
     def _intersect_conditions(self, one: KeywordGroup, other: KeywordGroup) -> KeywordGroup:
         """Return a condition with what two of the same `if` decide."""
@@ -263,6 +286,11 @@ def _deciding(group: KeywordGroup) -> KeywordGroup:
 
 def _is_idle(schema: Json) -> bool:
     return schema in TRIVIAL or (isinstance(schema, dict) and all(word in NAMED and schema[word] == {} for word in schema))
+
+
+def _is_told(schema: Json) -> bool:
+    """Tell whether a schema names values or has words for who fills it in."""
+    return isinstance(schema, dict) and not schema.keys().isdisjoint(_TOLD)
 
 
 def _is_count(value: Json) -> bool:

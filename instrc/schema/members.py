@@ -24,7 +24,14 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
     found += [below for match, below in matched if match]
     if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):
         found.append(schema["additionalProperties"])
+    if _excludes(schema.get("not"), name):
+        found.append(False)
     return found
+
+
+def _excludes(excluded: Json, name: str) -> bool:
+    """Tell whether a `not` says that a property is missing: `{"required": [name]}`."""
+    return isinstance(excluded, dict) and excluded == {"required": [name]}
 
 
 def of_item(schema: dict[str, Json], position: int) -> Json:

@@ -99,6 +99,95 @@ GONE: dict[str, tuple[list[Any], Any]] = {
             "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
         },
     ),
+    "conditions about a name in a property, that it must have": (
+        [
+            {"type": "object", "properties": {"c": {"type": "object", "required": ["k"]}}, "required": ["c"]},
+            {"if": {"properties": {"c": {"properties": {"k": {"const": 1}}}}}, "then": {"required": ["a"]}},
+            {"if": {"properties": {"c": {"properties": {"k": {"const": 2}}}}}, "then": {"required": ["b"]}},
+        ],
+        {
+            "type": "object",
+            "properties": {"c": {"type": "object", "required": ["k"]}},
+            "required": ["c"],
+            "if": {"properties": {"c": {"properties": {"k": {"const": 1}}}}},
+            "then": {"required": ["a"]},
+            "else": {"if": {"properties": {"c": {"properties": {"k": {"const": 2}}}}}, "then": {"required": ["b"]}},
+        },
+    ),
+    "conditions that all hold without a name, and ask for it": (
+        [
+            {"type": "object"},
+            {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["k", "a"]}},
+            {"if": {"properties": {"k": {"const": 2}}, "type": "object"}, "then": {"required": ["b"]}},
+        ],
+        {
+            "type": "object",
+            "if": {"properties": {"k": {"const": 1}}},
+            "then": {"required": ["k", "a"]},
+            "else": {"if": {"properties": {"k": {"const": 2}}, "type": "object"}, "then": {"required": ["b"]}},
+            "required": ["k"],
+        },
+    ),
+    "conditions that all hold without a name, though what follows cannot": (
+        [
+            {"type": "object"},
+            {"if": {"properties": {"k": {"const": 1}}}, "then": {"properties": {"a": TEXT}, "required": ["a"]}},
+            {"if": {"properties": {"k": {"const": 2}}}, "then": {"properties": {"a": NULL}, "required": ["a"]}},
+        ],
+        {
+            "type": "object",
+            "if": {"properties": {"k": {"const": 1}}},
+            "then": {"properties": {"a": TEXT}, "required": ["a"]},
+            "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"properties": {"a": NULL}, "required": ["a"]}},
+            "required": ["k"],
+        },
+    ),
+    "conditions that ask for the same name, one for nothing else": (
+        [
+            {"type": "object"},
+            {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+            {"if": {"required": ["a"], "minProperties": 3}, "then": False},
+        ],
+        {
+            "type": "object",
+            "if": {"required": ["a"], "minProperties": 3},
+            "then": False,
+            "dependentSchemas": {"a": {"required": ["b"]}},
+        },
+    ),
+    "conditions about different names that may be missing": (
+        [
+            {"if": {"required": ["a"]}, "then": {"minProperties": 2}},
+            {"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]}},
+            {"if": {"properties": {"k": {"const": 2}}, "required": ["k"]}, "then": {"required": ["b"]}},
+            {"type": "object", "if": {"not": {"properties": {"n": NULL}}}, "then": {"maxProperties": 3}},
+        ],
+        {
+            "type": "object",
+            "dependentSchemas": {
+                "a": {"minProperties": 2},
+                "k": {
+                    "if": {"properties": {"k": {"const": 1}}},
+                    "then": {"required": ["a"]},
+                    "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+                },
+                "n": {"if": {"not": {"properties": {"n": NULL}}}, "then": {"maxProperties": 3}},
+            },
+        },
+    ),
+    "a condition about a name that may be missing, beside one about values of any kind": (
+        [{"if": A, "then": B, "else": {"minimum": 0}}, {"if": {"required": ["a", "b"]}, "then": {"maxProperties": 3}}],
+        {
+            "if": A,
+            "then": B,
+            "else": {"minimum": 0},
+            "dependentSchemas": {"a": {"if": {"required": ["b"]}, "then": {"maxProperties": 3}}},
+        },
+    ),
+    "a choice that says no more than that a name may be missing": (
+        [{"anyOf": [A, B]}, {"anyOf": [{"not": {"required": ["k"]}}, {"properties": {"k": TEXT}}]}],
+        {"anyOf": [A, B], "properties": {"k": TEXT}},
+    ),
     "a condition with an else, and one that holds in it only": (
         [{"if": TEXT, "then": B}, {"if": NULL, "then": False, "else": {"minimum": 0}}, {"if": {"type": "integer"}, "then": A}],
         {
@@ -202,6 +291,19 @@ KEPT: dict[str, list[Any]] = {
         {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["a"]}},
         {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
     ],
+    "two conditions about names that ask for values of a kind": [
+        {"if": {"required": ["a"]}, "then": TEXT},
+        {"if": {"required": ["b"]}, "then": A},
+    ],
+    "two conditions about a name of which schemas depend": [
+        {"type": "object", "dependentSchemas": {"a": C}},
+        {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+        {"if": {"required": ["a"], "minProperties": 2}, "then": {"required": ["c"]}},
+    ],
+    "a choice with words in each branch": [
+        {"anyOf": [LONG, {"pattern": "b"}]},
+        {"anyOf": [{"const": "a", "title": "A"}, TEXT]},
+    ],
     "two conditions that also decide when they do not hold": [
         {"if": TEXT, "then": B, "else": A},
         {"if": NULL, "then": False, "else": C},
@@ -273,13 +375,27 @@ LOOKED_AT = {"properties": {"a": True}}
         [{"anyOf": [A, B]}, {"anyOf": [LOOKED_AT, True]}],
         [{"anyOf": [{"minimum": 2, **LOOKED_AT}, B]}, {"anyOf": [{**A, **LOOKED_AT}, B]}],
         [{"if": A, "then": B}, {"if": LOOKED_AT}],
-        [{"if": C, "then": False}, {"type": "object", "if": {**LOOKED_AT, "type": "object"}, "then": {"properties": {"b": {}}}}],
+        [
+            {"if": {"minProperties": 2}, "then": False},
+            {"type": "object", "if": {**LOOKED_AT, "type": "object"}, "then": {"properties": {"b": {}}}},
+        ],
     ],
 )
 def test_what_marks_a_property_as_evaluated_stays_where_that_is_seen(branches: list[Any]) -> None:
     schema = {"allOf": branches, "unevaluatedProperties": False}
     flat = flatten(schema)
     assert "allOf" in flat
+    assert same_verdicts(schema, flat)
+
+
+def test_a_condition_under_the_name_it_asks_for_marks_what_it_marked() -> None:
+    branches: list[Any] = [
+        {"if": {**LOOKED_AT, "required": ["a", "b"]}, "then": {"properties": {"b": {}}}},
+        {"type": "object", "if": {**LOOKED_AT, "minProperties": 3}, "then": {"properties": {"c": {}}}},
+    ]
+    schema = {"allOf": branches, "unevaluatedProperties": False}
+    flat = flatten(schema)
+    assert "allOf" not in flat
     assert same_verdicts(schema, flat)
 
 
