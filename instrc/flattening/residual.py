@@ -2,36 +2,34 @@
 
 A group is a keyword that has room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) with those that mean something
 beside it.  The first group of a kind stands in the schema, further ones become branches of its `allOf`.
-Every law here is exact.  What may mark properties or items as evaluated goes only where nobody looks at such marks.
+The laws of these keywords are in `schema/laws/`, and exact; here is which of them is tried when.
+What may mark properties or items as evaluated goes only where nobody looks at such marks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import combinations
-from math import inf
+from functools import partial
 from typing import TypeAlias
 
-from instrc.flattening.chaining import chained
-from instrc.flattening.dependents import by_key, keys_to_require
 from instrc.flattening.evaluated import marks_nothing
-from instrc.jsonvalue import Json, JsonObject, as_integer, listing
+from instrc.jsonvalue import Json, JsonObject, listing
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.equality import EqualityKeys
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
-from instrc.schema.laws.bounds import greater, lesser
-from instrc.schema.laws.law import Verdict
+from instrc.schema.laws.arrays import contained_by_length, contains_more, contains_never, none_of_several, stricter
+from instrc.schema.laws.combining import exclusive, narrower, widest
+from instrc.schema.laws.conditions import by_key, chained, deciding, keys_to_require, with_one_question
 from instrc.schema.laws.table import LAWS
 from instrc.schema.relations import disjoint, implies
-from instrc.schema.vocabulary import NAMED, SPEAKS_OF
+from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
 KeywordGroup: TypeAlias = JsonObject
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
-_TOLD = frozenset({"title", "description", "examples", "default", "const", "enum"})
 _CHOICES = frozenset({"anyOf", "oneOf"})
 
 
@@ -121,26 +119,20 @@ class ResidualAllOf:
             branches = [branch for branch in listing(group["anyOf"]) if not disjoint(self.around, branch)]
             if not branches:
                 self.impossible = True
-            elif (widest := self._widest(branches)) is not None:
-                self.further.append(widest)
+            elif len(branches) == 1:
+                self.further += branches
+            elif self._unseen(branches) and (chosen := widest(implies, branches)) is not None:
+                self.further.append(chosen)
             elif not self._unseen(branches) or not any(implies(self.around, branch) for branch in branches):
                 kept.append(group if len(branches) == len(listing(group["anyOf"])) else {"anyOf": branches})
         self.groups = kept
         self.absorb(self._narrower)
         self._move("oneOf")
 
-    def _widest(self, branches: list[Json]) -> Json:
-        """Return the branch that any choice comes to; `None` if there is none, or another one says something to a reader."""
-        for branch in branches if self._unseen(branches) or len(branches) == 1 else ():
-            others = [other for other in branches if other is not branch]
-            if not any(_is_told(other) for other in others) and all(implies(other, branch) for other in others):
-                return branch
-        return None
-
     def _narrower(self, one: KeywordGroup, other: KeywordGroup) -> bool:
         """Tell whether each choice of one group is one of another, which may go."""
         wide = listing(other["anyOf"])
-        return self._unseen(wide) and all(any(implies(b, c) for c in wide) for b in listing(one["anyOf"]))
+        return self._unseen(wide) and narrower(implies, listing(one["anyOf"]), wide)
 
     def one_of(self) -> None:
         """Leave out what cannot be chosen, and choices that are made; find that there is too much to choose."""
@@ -173,7 +165,7 @@ class ResidualAllOf:
         if len(self.groups) < 2 or other in self.out:
             return
         for group in self.groups:
-            if all(disjoint(one, two) for one, two in combinations(listing(group[self.keyword]), 2)):
+            if exclusive(disjoint, listing(group[self.keyword])):
                 self.groups = [one for one in self.groups if one is not group]
                 self.out[other] = group[self.keyword]
                 return
@@ -181,7 +173,7 @@ class ResidualAllOf:
     def conditions(self) -> None:
         """Leave out conditions that decide nothing or are decided, and ask each question once."""
         kept: dict[object, KeywordGroup] = {}
-        for group in map(_deciding, self.groups):
+        for group in map(deciding, self.groups):
             condition = group["if"]
             unseen = self._unseen([condition])
             if unseen and implies(self.around, condition):
@@ -190,18 +182,19 @@ class ResidualAllOf:
                 self.further += [group["else"]] if "else" in group else []
             elif not unseen or any(group.get(word, True) not in TRIVIAL for word in ("then", "else")):
                 key = self.key_of(condition)
-                kept[key] = self._intersect_conditions(kept[key], group) if key in kept else group
+                kept[key], made = with_one_question(kept[key], group) if key in kept else (group, [])
+                self.made += made
         self.groups = list(kept.values())
         if len(self.groups) > 1:
             self._join_conditions()
 
     def _join_conditions(self) -> None:
         """Ask one question in the `else` of another; or require keys that they cannot do without, or divide them by keys."""
-        joined = chained(self.around, self.groups)
-        if joined is None and (required := keys_to_require(self.around, self.groups)):
+        joined = chained(disjoint, self.around, self.groups)
+        if joined is None and (required := keys_to_require(disjoint, self.around, self.groups)):
             self.further.append({"required": [*required]})
             return
-        if joined is None and (divided := by_key(self.around, self.groups)) is not None:
+        if joined is None and (divided := by_key(disjoint, self.around, self.groups)) is not None:
             self.out["dependentSchemas"] = divided.dependents
             joined = divided.condition
         if joined is None:
@@ -211,19 +204,6 @@ class ResidualAllOf:
         if isinstance(following, dict) and "allOf" in following:
             self.made.append(following)
 
-    def _intersect_conditions(self, one: KeywordGroup, other: KeywordGroup) -> KeywordGroup:
-        """Return a condition with what two of the same `if` decide."""
-        intersection = {"if": one["if"]}
-        for word in ("then", "else"):
-            decided = [group[word] for group in (one, other) if word in group]
-            if len(decided) > 1:
-                made: KeywordGroup = {"allOf": decided}
-                intersection[word] = made
-                self.made.append(made)
-            elif decided:
-                intersection[word] = decided[0]
-        return intersection
-
     def contains(self) -> None:
         """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
         if not all(_is_count(group.get("minContains", 1)) and _is_count(group.get("maxContains", 0)) for group in self.groups):
@@ -231,43 +211,21 @@ class ResidualAllOf:
         kept: dict[object, KeywordGroup] = {}
         for group in self.groups:
             key = self.key_of(group["contains"])
-            if group["contains"] in TRIVIAL and self.unseen_items and self._by_length(group):
-                continue
-            kept[key] = _stricter(kept[key], group) if key in kept else group
+            if group["contains"] in TRIVIAL and self.unseen_items and (sizes := contained_by_length(group, self.out)) is not None:
+                self.out.update(sizes)
+            else:
+                kept[key] = stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        never = next((group for group in self.groups if _least(group) > _most(group)), None)
+        never = next(filter(contains_never, self.groups), None)
         if never is not None:
             self.groups = [never]  # it refuses every list, and the others speak of nothing else
             return
-        self._none_of_several()
-        if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
-            self.absorb(_contains_more)
-
-    def _none_of_several(self) -> None:
-        """Say at once that a list contains none of several things."""
         nothing = [group for group in self.groups if group.get("maxContains") == 0]
         if len(nothing) > 1:
-            one: KeywordGroup = {
-                "contains": {"anyOf": [group["contains"] for group in nothing]},
-                "minContains": 0,
-                "maxContains": 0,
-            }
+            one = none_of_several(nothing)
             self.groups = [one if group is nothing[0] else group for group in self.groups if group not in nothing[1:]]
-
-    def _by_length(self, group: KeywordGroup) -> bool:
-        """Say by the length of a list how many items of any kind it contains, if that can be said."""
-        sizes: KeywordGroup = {"minItems": group.get("minContains", 1)}
-        if "maxContains" in group:
-            sizes["maxItems"] = group["maxContains"]
-        intersection: KeywordGroup = {}
-        for word, size in sizes.items():
-            law = greater if word == "minItems" else lesser
-            joined = law(self.out[word], size) if word in self.out else size
-            if isinstance(joined, Verdict):
-                return False
-            intersection[word] = joined
-        self.out.update(intersection)
-        return True
+        if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
+            self.absorb(partial(contains_more, implies))
 
 
 _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
@@ -278,45 +236,5 @@ _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
 }
 
 
-def _deciding(group: KeywordGroup) -> KeywordGroup:
-    """Return a condition without a `then` or an `else` that says nothing, as `{"properties": {}}` does."""
-    idle = [word for word in ("then", "else") if word in group and _is_idle(group[word])]
-    return {word: value for word, value in group.items() if word not in idle} if idle else group
-
-
-def _is_idle(schema: Json) -> bool:
-    return schema in TRIVIAL or (isinstance(schema, dict) and all(word in NAMED and schema[word] == {} for word in schema))
-
-
-def _is_told(schema: Json) -> bool:
-    """Tell whether a schema names values or has words for who fills it in."""
-    return isinstance(schema, dict) and not schema.keys().isdisjoint(_TOLD)
-
-
 def _is_count(value: Json) -> bool:
     return value.__class__ is int and value >= 0
-
-
-def _least(group: KeywordGroup) -> float:
-    """Return how many items a group asks for at least."""
-    return as_integer(group.get("minContains", 1))
-
-
-def _most(group: KeywordGroup) -> float:
-    """Return how many items a group allows at most."""
-    return as_integer(group["maxContains"]) if "maxContains" in group else inf
-
-
-def _contains_more(one: KeywordGroup, other: KeywordGroup) -> bool:
-    """Tell whether a group asks for all that another asks for."""
-    return _least(one) >= _least(other) and _most(other) == inf and implies(one["contains"], other["contains"])
-
-
-def _stricter(one: KeywordGroup, other: KeywordGroup) -> KeywordGroup:
-    """Return a group with the bounds of two that contain the same."""
-    intersection = dict(one)
-    if "minContains" in one or "minContains" in other:
-        intersection["minContains"] = max(_least(one), _least(other))
-    if "maxContains" in one or "maxContains" in other:
-        intersection["maxContains"] = min(_most(one), _most(other))
-    return intersection

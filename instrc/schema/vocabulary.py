@@ -39,7 +39,7 @@ Role: TypeAlias = Literal[
 Vocabulary: TypeAlias = Literal[
     "core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content", "older"
 ]
-Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "properties", "objects", "combining"]
+Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "properties", "objects", "combining", "conditions"]
 
 
 class Keyword(Struct, frozen=True):
@@ -82,8 +82,8 @@ def _unevaluated(name: str, of: frozenset[str]) -> Keyword:
     return Keyword(name, "schema", "applicator", "unevaluated", of, 2019)
 
 
-def _in_place(name: str, shape: ValueShape, since: int = 4, leader: str = "") -> Keyword:
-    return Keyword(name, shape, "applicator", "applicator", since=since, in_place=True, laws="combining", leader=leader)
+def _in_place(name: str, shape: ValueShape, laws: Family = "combining", since: int = 4, leader: str = "") -> Keyword:
+    return Keyword(name, shape, "applicator", "applicator", since=since, in_place=True, laws=laws, leader=leader)
 
 
 def _annotation(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "meta-data") -> Keyword:
@@ -154,9 +154,9 @@ _ROWS: Final = (
     _in_place("anyOf", "schemas"),
     _in_place("oneOf", "schemas"),
     _in_place("not", "schema"),
-    _in_place("if", "schema", 7),
-    _in_place("then", "schema", 7, "if"),
-    _in_place("else", "schema", 7, "if"),
+    _in_place("if", "schema", "conditions", 7),
+    _in_place("then", "schema", "conditions", 7, "if"),
+    _in_place("else", "schema", "conditions", 7, "if"),
     Keyword("dependentSchemas", "named", "applicator", "applicator", OBJECT, 2019, in_place=True, laws="objects"),
     Keyword("dependencies", "named or names", "applicator", "older", until=7, in_place=True),
 )

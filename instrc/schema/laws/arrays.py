@@ -14,8 +14,8 @@ from instrc.jsonvalue import Json, as_array, listing
 from instrc.limits.schemas import POSITIONS
 from instrc.schema.equality import EqualityKeys, unique
 from instrc.schema.kinds import is_number, listed_values, own_kinds
-from instrc.schema.laws.bounds import Range, bound, laws_of_sizes
-from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Schema, Verdict, all_satisfied
+from instrc.schema.laws.bounds import Range, bound, greater, laws_of_sizes, lesser
+from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Relation, Schema, Verdict, all_satisfied
 from instrc.schema.members import all_items, of_item
 from instrc.schema.resources import Term
 
@@ -185,6 +185,47 @@ def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: st
 
 def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
     return True
+
+
+def stricter(one: Schema, other: Schema) -> Schema:
+    """Return a `contains` with the bounds of two that contain the same."""
+    joined = dict(one)
+    if "minContains" in one or "minContains" in other:
+        joined["minContains"] = max(_contained(one), _contained(other))
+    if "maxContains" in one or "maxContains" in other:
+        joined["maxContains"] = min(_most_contained(one), _most_contained(other))
+    return joined
+
+
+def contains_more(implies: Relation, one: Schema, other: Schema) -> bool:
+    """Tell whether a `contains` asks for all that another asks for."""
+    unbounded = _most_contained(other) == inf
+    return _contained(one) >= _contained(other) and unbounded and implies(one["contains"], other["contains"])
+
+
+def contains_never(group: Schema) -> bool:
+    """Tell whether a `contains` asks for more than it allows."""
+    return _contained(group) > _most_contained(group)
+
+
+def none_of_several(groups: list[Schema]) -> Schema:
+    """Return one `contains` for several of which a list must contain nothing."""
+    return {"contains": {"anyOf": [group["contains"] for group in groups]}, "minContains": 0, "maxContains": 0}
+
+
+def contained_by_length(group: Schema, around: Schema) -> Schema | None:
+    """Return the length of lists that contain so many items of any kind, beside that of `around`; `None` if it has no law."""
+    sizes = {"minItems": group.get("minContains", 1)}
+    if "maxContains" in group:
+        sizes["maxItems"] = group["maxContains"]
+    joined: Schema = {}
+    for word, size in sizes.items():
+        law = greater if word == "minItems" else lesser
+        found = law(around[word], size) if word in around else size
+        if isinstance(found, Verdict):
+            return None
+        joined[word] = found
+    return joined
 
 
 def _unique_items(left: Json, right: Json) -> Json | Verdict:

@@ -1,17 +1,19 @@
-"""The laws of the keywords that apply schemas to the same value.
+"""The laws of the keywords that apply schemas to the same value: `allOf`, `anyOf`, `oneOf`, `not`, `$ref`.
 
-`allOf`, `anyOf`, `oneOf`, `not`, `if` with `then` and `else`, `$ref`.
+`if` with `then` and `else` is in `conditions`.
 How two occurrences of them are merged is in `flattening`: `expand` for `allOf` and `$ref`, `merge_keywords` for `not`,
-`set_apart`, `residual` and `chaining` for the others.
+`set_apart` and `residual` for the others.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import CHOICES
-from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Schema, all_satisfied, opposite, same
+from instrc.schema.laws.conditions import refused
+from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema, all_satisfied, opposite, same
 
 if TYPE_CHECKING:
     from instrc.schema.laws.question import InstanceEvaluation, Relations
@@ -38,19 +40,9 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds
         for branches in cases(question, one):
             if all(question.disjoint(branch, other, depth + 1, kinds) for branch in branches):
                 return True
-        if "if" in one and _refused_conditionally(question, one, other, depth, kinds):
+        if "if" in one and refused(question, one, other, depth, kinds):
             return True
     return any("oneOf" in schema and _chooses_twice(question, schema, depth) for schema in (left, right))
-
-
-def _refused_conditionally(question: Relations, one: Schema, other: Schema, depth: int, kinds: Kinds) -> bool:
-    """Tell it of a condition that is certainly met, or certainly not, by what satisfies another schema."""
-    condition = one["if"]
-    if "then" in one and question.implies(other, condition, depth + 1, kinds):
-        return question.disjoint(one["then"], other, depth + 1, kinds)
-    if "else" in one and question.disjoint(condition, other, depth + 1, kinds):
-        return question.disjoint(one["else"], other, depth + 1, kinds)
-    return False
 
 
 def _chooses_twice(question: Relations, schema: Schema, depth: int) -> bool:
@@ -110,32 +102,39 @@ def _exactly_one(answers: list[Answer]) -> Answer:
     return None if None in answers else answers.count(True) == 1
 
 
+def widest(implies: Relation, branches: list[Json]) -> Json:
+    """Return the branch that any choice comes to; `None` if there is none, or another one says something to a reader."""
+    for branch in branches:
+        others = [other for other in branches if other is not branch]
+        if not any(map(_is_told, others)) and all(implies(other, branch) for other in others):
+            return branch
+    return None
+
+
+_TOLD = frozenset({"title", "description", "examples", "default", "const", "enum"})
+
+
+def _is_told(schema: Json) -> bool:
+    """Tell whether a schema names values or has words for who fills it in."""
+    return isinstance(schema, dict) and not schema.keys().isdisjoint(_TOLD)
+
+
+def narrower(implies: Relation, branches: list[Json], others: list[Json]) -> bool:
+    """Tell whether each choice of one `anyOf` is one of another."""
+    return all(any(implies(branch, other) for other in others) for branch in branches)
+
+
+def exclusive(disjoint: Relation, branches: list[Json]) -> bool:
+    """Tell whether at most one of some choices can be made, so that `anyOf` and `oneOf` say the same."""
+    return all(disjoint(one, other) for one, other in combinations(branches, 2))
+
+
 def _not_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     return question.disjoint(left, right[keyword], depth + 1, kinds)
 
 
 def _not_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
     return opposite(evaluation.of(value, schema[keyword], depth + 1))
-
-
-def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Answer for `if`, `then` and `else` together."""
-    if "if" not in right:
-        return True
-    then, other = right.get("then", True), right.get("else", True)
-    return (question.implies(left, then, depth + 1, kinds) or question.disjoint(left, right["if"], depth + 1, kinds)) and (
-        question.implies(left, other, depth + 1, kinds) or question.implies(left, right["if"], depth + 1, kinds)
-    )
-
-
-def _if_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    chosen = evaluation.of(value, schema[keyword], depth + 1)
-    then, other = (evaluation.of(value, schema.get(word, True), depth + 1) for word in ("then", "else"))
-    return (then if then is other else None) if chosen is None else then if chosen else other
-
-
-def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
-    return True
 
 
 def _reference_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
@@ -148,14 +147,10 @@ def _reference_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: s
     return None if target is None else evaluation.of(value, target, depth + 1)
 
 
-_DECIDED = KeywordLaws(_decided_by_if, implied=_if_implied, beside=("if", "then", "else"))
 LAWS: Final = {
     "allOf": KeywordLaws(_branches_satisfied, implied=_all_of_implied),
     "anyOf": KeywordLaws(_branches_satisfied, implied=_any_of_implied),
     "oneOf": KeywordLaws(_branches_satisfied, implied=_one_of_implied),
     "not": KeywordLaws(_not_satisfied, implied=_not_implied),
-    "if": KeywordLaws(_if_satisfied, implied=_if_implied, beside=("then", "else")),
-    "then": _DECIDED,
-    "else": _DECIDED,
     "$ref": KeywordLaws(_reference_satisfied, same, implied=_reference_implied),
 }

@@ -40,6 +40,8 @@ UNSATISFIABLE: Final = Verdict.UNSATISFIABLE
 NO_LAW: Final = Verdict.NO_LAW
 
 
+Relation: TypeAlias = Callable[[Json, Json], bool]
+"""Whether one schema implies another, or is disjoint from it, as a question of its own."""
 Intersect: TypeAlias = Callable[[Json, Json], Json | Verdict]
 IntersectAll: TypeAlias = Callable[[list[Json]], Json | Verdict]
 Implied: TypeAlias = "Callable[[Relations, Schema, str, Schema, int, Kinds], bool]"

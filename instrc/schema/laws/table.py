@@ -58,6 +58,10 @@ def _laws_of(family: Family) -> dict[str, KeywordLaws]:
             from instrc.schema.laws import combining
 
             return combining.LAWS
+        case "conditions":
+            from instrc.schema.laws import conditions
+
+            return conditions.LAWS
         case _:
             assert_never(family)
 

@@ -1,0 +1,248 @@
+"""The laws of `if` with `then` and `else`; several of them as one, or as schemas that depend on keys.
+
+Where one of two conditions rules the other one out, `[{"if": A, "then": B}, {"if": C, "then": D}]` says the same as
+`{"if": A, "then": B, "else": {"if": C, "then": D}}`.
+If the first has an `else` of its own, both hold there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is to be folded.
+
+`{"if": {"required": ["a"]}, "then": B}` says the same of objects as `{"dependentSchemas": {"a": B}}`,
+and where the condition asks for more than the key, it stays one there:
+`{"dependentSchemas": {"a": {"if": {"properties": {"a": P}}, "then": B}}}`.
+A schema has room for one `if`, but for as many keys as there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from instrc.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.limits.schemas import CHAINED_CONDITIONS, DEPTH
+from instrc.schema.kinds import kinds_spoken_of, own_kinds
+from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema
+from instrc.schema.members import required_names
+from instrc.schema.vocabulary import NAMED, NO_ASSERTIONS, SPEAKS_OF
+from instrc.schema.walk import TRIVIAL
+
+if TYPE_CHECKING:
+    from instrc.schema.laws.question import InstanceEvaluation, Relations
+
+IfThenElse: TypeAlias = dict[str, Json]
+"""The keywords `if`, `then` and `else` of a schema."""
+_WORDS = frozenset({"if", "then", "else"})
+_OBJECT = frozenset({"object"})
+
+
+def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    """Answer for `if`, `then` and `else` together."""
+    if "if" not in right:
+        return True
+    then, other = right.get("then", True), right.get("else", True)
+    return (question.implies(left, then, depth + 1, kinds) or question.disjoint(left, right["if"], depth + 1, kinds)) and (
+        question.implies(left, other, depth + 1, kinds) or question.implies(left, right["if"], depth + 1, kinds)
+    )
+
+
+def _if_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    chosen = evaluation.of(value, schema[keyword], depth + 1)
+    then, other = (evaluation.of(value, schema.get(word, True), depth + 1) for word in ("then", "else"))
+    return (then if then is other else None) if chosen is None else then if chosen else other
+
+
+def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
+    return True
+
+
+def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: Kinds) -> bool:
+    """Tell it of a condition that is certainly met, or certainly not, by what satisfies another schema."""
+    condition = one["if"]
+    if "then" in one and question.implies(other, condition, depth + 1, kinds):
+        return question.disjoint(one["then"], other, depth + 1, kinds)
+    if "else" in one and question.disjoint(condition, other, depth + 1, kinds):
+        return question.disjoint(one["else"], other, depth + 1, kinds)
+    return False
+
+
+def deciding(condition: IfThenElse) -> IfThenElse:
+    """Return a condition without a `then` or an `else` that says nothing, as `{"properties": {}}` does."""
+    idle = [word for word in ("then", "else") if word in condition and _is_idle(condition[word])]
+    return {word: value for word, value in condition.items() if word not in idle} if idle else condition
+
+
+def _is_idle(schema: Json) -> bool:
+    return schema in TRIVIAL or (isinstance(schema, dict) and all(word in NAMED and schema[word] == {} for word in schema))
+
+
+def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, list[JsonObject]]:
+    """Return a condition with what two of the same `if` decide, and the schemas in it that are to be folded."""
+    joined: IfThenElse = {"if": one["if"]}
+    made: list[JsonObject] = []
+    for word in ("then", "else"):
+        decided = [condition[word] for condition in (one, other) if word in condition]
+        if len(decided) > 1:
+            made.append({"allOf": decided})
+            joined[word] = made[-1]
+        elif decided:
+            joined[word] = decided[0]
+    return joined, made
+
+
+def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> IfThenElse | None:
+    """Return one condition that decides what several decide in a schema that also says `around`; `None` if it is not certain.
+
+    Where one of them holds, no other does, so nothing that the others decide is lost.
+    At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
+    """
+    links = [link for condition in conditions for link in _links_of(condition)]
+    first, *others = sorted(links, key=lambda link: "else" not in link)
+    if len(links) > CHAINED_CONDITIONS or any("else" in link for link in others) or _asks(first.get("else")):
+        return None
+    asked = [_beside(around, link["if"]) for link in links]
+    if not all(disjoint(one, other) for one, other in combinations(asked, 2)):
+        return None
+    chain = others[-1]
+    for link in reversed(others[:-1]):
+        chain = {**link, "else": chain}
+    return {**first, "else": {"allOf": [first["else"], chain]} if "else" in first else chain}
+
+
+def _asks(schema: Json) -> bool:
+    """Tell whether a schema has a condition itself, beside which a further one would stay apart."""
+    return isinstance(schema, dict) and "if" in schema
+
+
+def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
+    """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
+    while True:
+        following = condition.get("else")
+        if not isinstance(following, dict) or "if" not in following or not following.keys() <= _WORDS:
+            yield condition
+            return
+        yield {word: value for word, value in condition.items() if word != "else"}
+        condition = following
+
+
+def _beside(around: Json, asked: Json, depth: int = 0) -> Json:
+    """Return an `if` with the kind of values and the names that the schema around it demands, in its properties as well."""
+    if not isinstance(asked, dict) or not isinstance(around, dict) or depth > DEPTH:
+        return asked
+    demanded, own = around.get("required", []), asked.get("required", [])
+    if not isinstance(demanded, list) or not isinstance(own, list):
+        return asked
+    kind = {"type": around["type"]} if "type" in around else {}
+    known, asked_of = mapping(around.get("properties")), mapping(asked.get("properties"))
+    below = {name: _beside(known[name], schema, depth + 1) for name, schema in asked_of.items() if name in known}
+    properties: JsonObject = {"properties": {**asked_of, **below}} if below else {}
+    return {**kind, **asked, **properties, "required": [*own, *demanded]}
+
+
+class ByKey(Struct, frozen=True):
+    """Conditions, divided."""
+
+    dependents: dict[str, Json]
+    """What is asked for beside each key."""
+    condition: IfThenElse
+    """The one that is no matter of a key; empty if there is none."""
+
+
+def keys_to_require(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> list[str]:
+    """Return the keys without which conditions would hold whose consequences exclude each other, or ask for the key.
+
+    `{"properties": {"k": P}}` holds wherever `k` is missing; several such conditions hold there together.
+    """
+    if len(conditions) > CHAINED_CONDITIONS or not own_kinds(around) <= _OBJECT:
+        return []
+    consequences: dict[str, list[Json]] = {}
+    for condition in conditions:
+        key = _only_key(condition["if"])
+        if key is not None and key not in required_names(around):
+            consequences.setdefault(key, []).append(condition.get("then", True))
+    return [key for key, found in consequences.items() if _together_need(disjoint, found, key)]
+
+
+def _only_key(asked: Json) -> str | None:
+    """Return the key that an `if` is about, where objects without it satisfy it."""
+    if not isinstance(asked, dict) or asked.keys() - NO_ASSERTIONS - {"type"} != {"properties"}:
+        return None
+    names = list(mapping(asked["properties"]))
+    return names[0] if len(names) == 1 and "object" in own_kinds(asked) else None
+
+
+def _together_need(disjoint: Relation, consequences: list[Json], key: str) -> bool:
+    if any(isinstance(each, dict) and key in required_names(each) for each in consequences):
+        return True
+    objects = [{"type": "object", **each} if isinstance(each, dict) else each for each in consequences]
+    return any(disjoint(one, other) for one, other in combinations(objects, 2))
+
+
+def by_key(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> ByKey | None:
+    """Divide conditions by the keys without which they do not hold; `None` if more than one finds no place."""
+    taken = around.get("dependentSchemas", {})
+    if not isinstance(taken, dict) or len(conditions) > CHAINED_CONDITIONS:
+        return None
+    lists: dict[str, list[IfThenElse]] = {}
+    dependents: dict[str, Json] = {}
+    staying: list[IfThenElse] = []
+    for condition in conditions:
+        for key in _keys_of(around, condition):
+            together = [*lists.get(key, []), condition]
+            if key not in taken and (asked := _dependent(disjoint, around, key, together)) is not None:
+                lists[key], dependents[key] = together, asked
+                break
+        else:
+            staying.append(condition)
+    one = chained(disjoint, around, staying) if len(staying) > 1 else next(iter(staying), {})
+    return None if one is None else ByKey({**taken, **dependents}, one)
+
+
+def _keys_of(around: JsonObject, condition: IfThenElse) -> list[str]:
+    """Return the keys without which a condition, or a chain of them, asks nothing of anything."""
+    links = list(_links_of(condition))
+    if any("else" in link or not _only_of_objects(around, link) for link in links):
+        return []
+    first, *others = [_demanded(link["if"]) for link in links]
+    return [key for key in first if all(key in names for names in others)]
+
+
+def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
+    """Tell whether a condition asks nothing of values that are no objects: `dependentSchemas` passes them over."""
+    if own_kinds(around) <= _OBJECT or own_kinds(mapping(link["if"])) <= _OBJECT:
+        return True
+    then = link.get("then", True)
+    return isinstance(then, dict) and all(
+        word in NO_ASSERTIONS or (word in SPEAKS_OF and kinds_spoken_of(SPEAKS_OF[word]) <= _OBJECT) for word in then
+    )
+
+
+def _demanded(asked: Json) -> list[str]:
+    """Return the keys without which no object satisfies an `if`; `not` about one key says that it is there."""
+    if not isinstance(asked, dict):
+        return []
+    excluded = mapping(asked.get("not"))
+    names = list(mapping(excluded.get("properties"))) if excluded.keys() == {"properties"} else []
+    return required_names(asked) + (names if len(names) == 1 else [])
+
+
+def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: list[IfThenElse]) -> Json:
+    """Return what conditions ask of objects that have a key, as one schema; `None` if there is none."""
+    links = [_beside_key(key, link) for condition in conditions for link in _links_of(condition)]
+    if len(links) > 1:
+        return chained(disjoint, {**around, "type": "object", "required": [*required_names(around), key]}, links)
+    return links[0].get("then", True) if links[0]["if"] == {} else links[0]
+
+
+def _beside_key(key: str, link: IfThenElse) -> IfThenElse:
+    """Return a condition without what it says of a key that is there."""
+    asked = {word: value for word, value in mapping(link["if"]).items() if (word, value) != ("type", "object")}
+    names = [name for name in listing(asked.pop("required", [])) if name != key]
+    return {**link, "if": {**asked, "required": names} if names else asked}
+
+
+_DECIDED = KeywordLaws(_decided_by_if, implied=_if_implied, beside=("if", "then", "else"))
+LAWS: Final = {
+    "if": KeywordLaws(_if_satisfied, implied=_if_implied, beside=("then", "else")),
+    "then": _DECIDED,
+    "else": _DECIDED,
+}
