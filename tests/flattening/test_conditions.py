@@ -1,0 +1,83 @@
+"""Several conditions under one `allOf`, about keys that may be missing, against the verdicts of validators."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from judges import verdicts
+
+from instrc.flattening.flatten import flatten
+from instrc.jsonvalue import mapping
+
+KEYS = ("a", "b", "k")
+OBJECTS: list[Any] = [
+    {key: value for key, value in zip(KEYS, values, strict=True) if value != "missing"}
+    for values in product(["missing", 1, 2, None], repeat=len(KEYS))
+]
+VALUES: list[Any] = [*OBJECTS, None, 1, "text", []]
+
+
+def asked(chance: Random) -> dict[str, Any]:
+    """Return an `if` about one key or two, as people write them: the key is named, required, or both."""
+    key = chance.choice(KEYS)
+    value = {"const": chance.choice([1, 2, None])}
+    made: dict[str, Any] = chance.choice(
+        [
+            {"properties": {key: value}},
+            {"properties": {key: value}, "required": [key]},
+            {"properties": {key: value}, "required": chance.sample(KEYS, 2)},
+            {"required": [key]},
+            {"not": {"properties": {key: value}}},
+            {"properties": {key: {"not": value}}},
+            {"minProperties": 2, "required": [key]},
+        ]
+    )
+    return {**made, "type": "object"} if chance.random() < 0.2 else made
+
+
+def consequence(chance: Random) -> dict[str, Any] | bool:
+    """Return a `then` or an `else`."""
+    key, other = chance.sample(KEYS, 2)
+    return chance.choice(
+        [
+            {"required": [key]},
+            {"required": [key, other]},
+            {"properties": {key: {"type": "null"}}, "required": [key]},
+            {"properties": {key: {"type": "integer"}}, "required": [key]},
+            {"not": {"required": [key]}},
+            {"maxProperties": 1},
+            {"type": ["object", "string"]},
+            False,
+        ]
+    )
+
+
+def conditions(seed: int) -> dict[str, Any]:
+    chance = Random(seed)  # noqa: S311  -- repeatable
+    branches: list[Any] = []
+    for _ in range(chance.randrange(2, 5)):
+        branches.append({"if": asked(chance), "then": consequence(chance)})
+        if chance.random() < 0.2:
+            branches[-1]["else"] = consequence(chance)
+    around = [{"type": "object"}, {"required": ["k"]}, {"dependentSchemas": {"a": {"required": ["b"]}}}]
+    schema: dict[str, Any] = {"allOf": [each for each in around if chance.random() < 0.4] + branches}
+    return {**schema, "unevaluatedProperties": False} if chance.random() < 0.2 else schema
+
+
+@given(st.integers(min_value=0, max_value=10**9))
+def test_no_verdict_changes_where_keys_may_be_missing(seed: int) -> None:
+    schema = conditions(seed)
+    flat = flatten(schema)
+    assert verdicts(schema, VALUES, thoroughly=10) == verdicts(flat, VALUES, thoroughly=10), flat
+
+
+def test_all_the_forms_are_met() -> None:
+    flat = [flatten(conditions(seed)) for seed in range(400)]
+    dependent = [each for each in flat if len(mapping(mapping(each).get("dependentSchemas"))) > 1]
+    assert len(dependent) > 40
+    assert sum("else" in mapping(each) for each in flat) > 20
+    assert sum("allOf" in mapping(each) for each in flat) < 300
