@@ -72,11 +72,8 @@ if TYPE_CHECKING:
     from instrc.api import artefacts, check, compile, registry, types  # noqa: A004  -- `instrc.compile` is its name
     from instrc.codecs.encode import Inexpressible, encode
     from instrc.dialects.catalogue import targets
-    from instrc.flattening.flatten import flatten
     from instrc.flattening.provenance import Flat
-    from instrc.flattening.split import split
-    from instrc.flattening.strip import strip
-    from instrc.flattening.subsumes import subsumes
+    from instrc.flattening.public import flatten, split, strip, subsumes
     from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
     from instrc.ir.dialect import Dialect
@@ -182,10 +179,10 @@ _HOMES = {
     "registry": "instrc.api",
     "types": "instrc.api",
     "Flat": "instrc.flattening.provenance",
-    "flatten": "instrc.flattening.flatten",
-    "split": "instrc.flattening.split",
-    "strip": "instrc.flattening.strip",
-    "subsumes": "instrc.flattening.subsumes",
+    "flatten": "instrc.flattening.public",
+    "split": "instrc.flattening.public",
+    "strip": "instrc.flattening.public",
+    "subsumes": "instrc.flattening.public",
     "Dialect": "instrc.ir.dialect",
     "Lifted": "instrc.lifting.lift",
     "Lowering": "instrc.lowering.lower",
