@@ -196,6 +196,19 @@ def different_in_each_property(size: int) -> object:
     return instrc.subsumes(wide, narrow)
 
 
+def unused_beside_errors(size: int) -> object:
+    """Ask of very many names that nobody uses whether one of very many mistakes shows them."""
+    unused = "".join(f"const a{i} = A{i}(prompt);\n" for i in range(size))
+    wrong = "".join(f'tool t{i} = B(prompt) @ {{ minimum: "{i}" }};\n' for i in range(size))
+    return refused(unused + wrong, sketch=True)
+
+
+def refused(text: str, **options: Any) -> list[instrc.Problem]:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile(text, report=instrc.Report(), **options)
+    return list(caught.value.problems)
+
+
 def labels(size: int) -> object:
     """Look for labels that differ by one letter among many that differ by more, beside a very long one."""
     calls = "".join(f"Draft({chr(97 + i % 26) * 5}{i * i}: prompt);\n" for i in range(size))
@@ -277,6 +290,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
     (labels, 200, 2.5),
+    (unused_beside_errors, 100, 2.5),
     (required_beside_patterns, 150, 2.5),
     (dangling_paths, 100, 2.5),
     (conditions_alone, 200, 2.5),

@@ -1,0 +1,131 @@
+"""Leave out problems that are only consequences of another mistake.
+
+There may be very many problems, so none of the rules holds each against each.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import TypeAlias
+
+from instrc.problems.problem import Problem
+from instrc.source import Source, Span
+
+_ByName: TypeAlias = Mapping[str, Sequence[Problem]]
+
+_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable"})
+_OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
+"""Problems that tell what leaves no value, which an error about the schema around it has told."""
+_REFUSALS = ("closed-away", "contradiction", "impossible-schema")
+"""Problems that show what leaves nothing to satisfy a schema."""
+_WORDS = re.compile(r"\w+"), re.compile(r"[^\s!-/:-@\[-^`{-~]+")
+"""What may be a name: names have marks as well that are no letters to Python."""
+
+
+def without_echoes(problems: list[Problem]) -> list[Problem]:
+    """Return the problems that are no mere consequences of others."""
+    by_name: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_name.setdefault(problem.name, []).append(problem)
+    if not by_name.keys() & _ECHOES:
+        return problems
+    left_out = {id(problem) for rule in _RULES for problem in rule(by_name, problems)}
+    return [problem for problem in problems if id(problem) not in left_out]
+
+
+def _read_where_the_mistake_is(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the unused names that an error shows, or offers for another name."""
+    unused = [(problem, problem.at) for problem in by_name.get("unused-binding", ()) if problem.at]
+    if not unused:
+        return
+    errors = [(problem, problem.at) for problem in problems if problem.severity == "error" and problem.at]
+    offered = {(at.source, name) for error, at in errors for name in getattr(error, "nearest", ())}
+    texts = list(_outermost(at for _, at in errors))
+    shown = {(at.source, word.lower()) for at in texts for words in _WORDS for word in words.findall(at.text)}
+    for problem, at in unused:
+        if (at.source, at.text) in offered or (at.source, at.text.lower()) in shown:
+            yield problem
+
+
+def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told of the places that a contradiction shows."""
+    contradictions = by_name.get("contradiction", ())
+    shown = {label.span for problem in contradictions for label in problem.labels}
+    yield from (problem for problem in by_name.get("empty-range", ()) if problem.at in shown)
+    sources = {span.source for span in shown} | {problem.at.source for problem in contradictions if problem.at}
+    for problem in by_name.get("impossible-schema", ()):
+        joined = not {"allOf", "$ref"}.isdisjoint(problem.words)  # type: ignore[attr-defined]  # facts of this class alone
+        if joined and problem.at and problem.at.source in sources:
+            yield problem
+
+
+def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield warnings that a part leaves no value, where an error says that of the schema around it."""
+    whole = _Places(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
+    for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
+        if problem.severity == "warning" and problem.at and whole.have_around(problem.at):
+            yield problem
+
+
+def _unsatisfiable_for_a_reason(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield that nothing satisfies a schema, where an error shows why."""
+    refused = _Places(problem for name in _REFUSALS for problem in by_name.get(name, ()) if problem.severity == "error")
+    for problem in by_name.get("unsatisfiable", ()):
+        if problem.at and refused.meet(problem.at):
+            yield problem
+
+
+def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield that a separator is missing before or behind a mistake: an unknown name may be a word of another language."""
+    missing = by_name.get("missing-separator", ())
+    if not missing:
+        return
+    errors = {(each.at.source, each.at.start) for each in problems if each.at and each.severity == "error"}
+    unknown: dict[Span, list[Problem]] = {}
+    for problem in by_name.get("unknown-name", ()):
+        if problem.at:
+            unknown.setdefault(problem.at, []).append(problem)
+    for problem in missing:
+        before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
+        if at and (at.source, at.start) in errors:
+            yield problem
+        if before in unknown:
+            yield from (problem, *(unknown.get(at, ()) if at else ()))
+
+
+_RULES = (_read_where_the_mistake_is, _of_contradictions, _inside_of_nothing, _unsatisfiable_for_a_reason, _beside_unknown_names)
+
+
+def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the spans that lie in no other: together they are no longer than their sources."""
+    ends: dict[Source, int] = {}
+    for span in sorted(set(spans), key=lambda each: (each.start, -each.end)):
+        if span.end > ends.get(span.source, -1):
+            ends[span.source] = span.end
+            yield span
+
+
+class _Places:
+    """The places of some problems, sorted, so that each question takes a few steps however many there are."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        spans: dict[Source, list[tuple[int, int]]] = {}
+        for problem in problems:
+            if problem.at:
+                spans.setdefault(problem.at.source, []).append((problem.at.start, problem.at.end))
+        self._starts = {source: sorted(start for start, _ in each) for source, each in spans.items()}
+        self._furthest = {source: list(accumulate((end for _, end in sorted(each)), max)) for source, each in spans.items()}
+        """How far those go that start at a place or before it."""
+
+    def have_around(self, at: Span) -> bool:
+        """Tell whether a place lies in one of these."""
+        count = bisect_right(self._starts.get(at.source, ()), at.start)
+        return count > 0 and at.end <= self._furthest[at.source][count - 1]
+
+    def meet(self, at: Span) -> bool:
+        """Tell whether a place and one of these have characters in common."""
+        count = bisect_left(self._starts.get(at.source, ()), at.end)
+        return count > 0 and at.start < self._furthest[at.source][count - 1]
