@@ -64,7 +64,7 @@ def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
 
 def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield warnings that a part leaves no value, where an error says that of the schema around it."""
-    whole = _Places(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
+    whole = _PlacesOfProblems(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
     for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
         if problem.severity == "warning" and problem.at and whole.have_around(problem.at):
             yield problem
@@ -72,7 +72,7 @@ def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
 
 def _unsatisfiable_for_a_reason(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield that nothing satisfies a schema, where an error shows why."""
-    refused = _Places(problem for name in _REFUSALS for problem in by_name.get(name, ()) if problem.severity == "error")
+    refused = _PlacesOfProblems(problem for name in _REFUSALS for problem in by_name.get(name, ()) if problem.severity == "error")
     for problem in by_name.get("unsatisfiable", ()):
         if problem.at and refused.meet(problem.at):
             yield problem
@@ -108,7 +108,7 @@ def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
             yield span
 
 
-class _Places:
+class _PlacesOfProblems:
     """The places of some problems, sorted, so that each question takes a few steps however many there are."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -54,10 +54,14 @@ class NearestNames:
         """Whether no further names are looked up."""
         return self._left < 0
 
+    def may_compare(self, names: int) -> bool:
+        """Tell whether so many names more may be compared with one, and count them."""
+        self._left -= names
+        return not self.over
+
     def nearest(self, word: str, candidates: tuple[str, ...], *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
         """Return candidates for a misspelt word, the most likely first; none once too many were compared."""
-        self._left -= len(candidates)
-        return () if self.over else nearest(word, candidates, without=without)
+        return nearest(word, candidates, without=without) if self.may_compare(len(candidates)) else ()
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:

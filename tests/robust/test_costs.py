@@ -19,7 +19,9 @@ from instrc.lint.process_dataflow import faults
 from instrc.lint.review import review
 from instrc.lint.slips import slips
 from instrc.lowering.names import unique as unique_name
+from instrc.problems.names import UnknownName
 from instrc.problems.report import Report
+from instrc.problems.suggest import NearestNames
 from instrc.source import Source
 from instrc.syntax.parse import parse
 from instrc.vibes.registry import Registry
@@ -203,6 +205,12 @@ def unused_beside_errors(size: int) -> object:
     return refused(unused + wrong, sketch=True)
 
 
+def unseparated(size: int) -> object:
+    """Carry on with steps that each have a warning."""
+    text = "".join(f"tool t{i} = A{i}(prompt) B\n" for i in range(size))
+    return instrc.compile(text, sketch=True, report=instrc.Report())
+
+
 def refused(text: str, **options: Any) -> list[instrc.Problem]:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile(text, report=instrc.Report(), **options)
@@ -291,6 +299,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (forbidden_names, 300, 2.5),
     (labels, 200, 2.5),
     (unused_beside_errors, 100, 2.5),
+    (unseparated, 300, 2.5),
     (required_beside_patterns, 150, 2.5),
     (dangling_paths, 100, 2.5),
     (conditions_alone, 200, 2.5),
@@ -337,6 +346,15 @@ def test_blocks_keep_no_copies_of_the_names_that_they_can_read() -> None:
         return most
 
     assert peak(400) / peak(200) < 2.5
+
+
+def test_names_are_offered_for_unknown_ones_until_very_many_were_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NearestNames.__init__, "__defaults__", (5_000,))
+    told = refused("".join(f"const draft{i} = A_Activity(draf{i}t);\n" for i in range(100)))
+    offered = [bool(each.nearest) for each in told if isinstance(each, UnknownName) and each.word.startswith("draf")]
+    assert len(offered) == 100
+    assert offered[:20] == [True] * 20
+    assert not any(offered[60:])
 
 
 def test_more_items_than_anybody_needs_are_refused_with_a_word() -> None:

@@ -11,6 +11,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.survey import BodyNames
 from instrc.passes.bind.values import BoundValue, BraceNames
 from instrc.passes.instructions import InstructionTable
+from instrc.problems.suggest import NearestNames
 from instrc.source import Span
 from instrc.vibes.programs import ProgramFile
 
@@ -32,6 +33,8 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     """What its names and references are looked up in."""
     calls: tuple[ProgramFile, ...] = ()
     """The programs whose calls have led here, for one that another calls."""
+    offers: NearestNames = msgspec.field(default_factory=NearestNames)
+    """How many names its unknown ones may still be compared with."""
 
     @property
     def root(self) -> Scope:
@@ -105,6 +108,10 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         for scope in self.outwards():
             found = {**scope.locals, **found}
         return found
+
+    def count(self) -> int:
+        """Return how many names of values can be seen here."""
+        return len(self.inputs) + sum(len(scope.locals) + len(scope.given) for scope in self.outwards())
 
     def all_given(self) -> tuple[str, ...]:
         """Return every name of a value that a block around this place gives, the innermost first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -35,11 +35,13 @@ _ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "th
 """How other languages call an element."""
 
 
-def suggestions(name: Name, scope: Scope, vibes: Iterable[str], reserved: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three names that may have been meant, the likeliest first.
+def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
+    """Return up to three names that may have been meant, the likeliest first; none once too many were compared.
 
     The name that is being defined where `name` stands is left out, and vibes are spelled as names of the language.
     """
+    if not scope.program.offers.may_compare(scope.count() + len(vibes)):
+        return ()
     values, own = _values(name, scope)
     given = scope.all_given()
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
@@ -76,7 +78,7 @@ def misspelt_value(name: Name, scope: Scope) -> bool:
     """Tell whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
-    if called or not name.text[:1].islower():
+    if called or not name.text[:1].islower() or not scope.program.offers.may_compare(scope.count()):
         return False
     values, own = _values(name, scope)
     return bool(nearest(name.text, values, without=own) or _completions(name.text, values, own))
@@ -84,6 +86,8 @@ def misspelt_value(name: Name, scope: Scope) -> bool:
 
 def similar_values(name: Name, scope: Scope) -> tuple[str, ...]:
     """Return the names of values that may have been meant by the name of an instruction."""
+    if not scope.program.offers.may_compare(scope.count()):
+        return ()
     values, own = _values(name, scope)
     aliases = {local for local, binding in scope.visible().items() if isinstance(binding.value, Name | Uri)}
     return nearest(name.text, tuple(value for value in values if value not in aliases), without=own)
