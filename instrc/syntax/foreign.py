@@ -6,7 +6,19 @@ from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, ENDS_VALUE, GIVE_UP, KEYWORDS, OPENING, SIGNS, Slip, TokenRepair, View, first_on_line
+from instrc.syntax.view import (
+    CLOSING,
+    ENDS_VALUE,
+    GIVE_UP,
+    KEYWORDS,
+    OPENING,
+    SIGNS,
+    STATEMENT,
+    Slip,
+    TokenRepair,
+    View,
+    first_on_line,
+)
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
@@ -39,25 +51,42 @@ _FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatM
 
 def foreign_statement(view: View) -> Slip:
     """See to `def greet(prompt):` and its like: the first word of the line says it all."""
-    first = view.place
+    first, part = view.place, None
     while first and not first_on_line(view.source, view.tokens, first):
         first -= 1
-        if view.place - first > 50:
-            return None
+        if view.place - first > HEAD_TOKENS:
+            return part
         token = view.tokens[first]
+        if part is None and _begins_part(view, first):
+            part = words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
         if view.text(token) in ELSE_IF and view.tokens[first - 1].kind == "RBRACE":
             return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
         if token.kind == "NAME" and view.text(token) == "lambda" and view.tokens[first + 1].kind in {"NAME", "COLON"}:
             return words.ForeignStatement(at=view.span(token), word="lambda"), GIVE_UP
     if first == view.place or view.tokens[first].kind != "NAME":
-        return None
+        return part
     word = view.text(view.tokens[first])
     follows = view.tokens[first + 1].kind
     if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (not is_foreign(word) and follows != "LPAR"):
-        return None
+        return part
     if follows == "LPAR" and word not in FOREIGN_WITH_BRACKETS:
-        return None
+        return part
     return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
+
+
+def _begins_part(view: View, place: int) -> bool:
+    """Tell whether a statement of another language begins in a line: behind what opens a body, a call or a value."""
+    token, following = view.tokens[place], view.tokens[place + 1].kind
+    if token.kind != "NAME" or place == 0 or view.tokens[place - 1].kind not in _BEFORE_PARTS:
+        return False
+    word = view.text(token)
+    if following == "LPAR":
+        return word in FOREIGN_WITH_BRACKETS
+    return following in _BEHIND_WORDS and (is_foreign(word) or word in _FOR_EACH - {"map", "filter"})
+
+
+_BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "SEMICOLON", "EQUAL", "VBAR"})
+_BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR"}
 
 
 def foreign_sign(view: View) -> Slip:

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from instrc import problems
-from instrc.ir.children import bodies
 from instrc.ir.surface import (
     Access,
     Annotated,
     Anonymous,
     Array,
     Binding,
-    Body,
     Call,
     Condition,
     Do,
@@ -27,7 +25,6 @@ from instrc.ir.surface import (
     Literal,
     Name,
     Object,
-    Pipe,
     Program,
     Repeat,
     Statement,
@@ -41,7 +38,7 @@ from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.neighbours import ends, first_of, first_part, prose, share_line
+from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_inside, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
@@ -77,28 +74,8 @@ def _find(program: Program) -> Iterator[Problem]:
         row = pending.pop()
         yield from _row(program.source, row, top=row is program.statements)
         for statement in row:
-            if isinstance(statement, Valued) and not isinstance(statement.value, Call):
-                pending.extend(_rows_inside(statement.value))
-
-
-def _rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        match node:
-            case Do() | When() | Each() | Repeat() | Try():
-                for body in bodies(node):
-                    yield _statements(body)
-            case Pipe(stages):
-                pending.extend(stages)
-            case Annotated(inner):
-                pending.append(inner)
-            case _:
-                pass
-
-
-def _statements(body: Body) -> Sequence[Statement]:
-    return (*body.statements, Anonymous(body.value, body.value.span))
+            if isinstance(statement, Valued):
+                pending.extend(rows_inside(statement.value))
 
 
 def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from instrc.naming import snake
 from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Slip, TokenRepair, View, begins_statement
+from instrc.syntax.view import DEFINING, GIVE_UP, KEYWORDS, STARTS_VALUE, Slip, TokenRepair, View, begins_statement
 
 
 def key_slip(view: View) -> Slip:
@@ -33,6 +33,10 @@ def key_slip(view: View) -> Slip:
         return problem, TokenRepair((view.one("COLON"), again))
     if token.kind == "EQUAL":
         return notation.EqualsForColon(at=view.span(token)), TokenRepair((view.one("COLON"),), 1)
+    if last.kind in DEFINING and token.kind in KEYWORDS and view.following.kind == "EQUAL" and view.accepts("NAME"):
+        return keywords.KeywordAsName(at=view.span(token), word=view.text(token)), TokenRepair(
+            (view.one("NAME", view.text(token)),), 1
+        )
     if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
         return keywords.KeywordAsName(at=view.span(last), word=view.text(last)), TokenRepair(
             (view.one("COLON"), view.one("NAME", "missing"))

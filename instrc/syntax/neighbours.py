@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir.surface import Annotated, Anonymous, Expression, Name, Pipe, Statement, Valued
+from instrc.ir.children import bodies
+from instrc.ir.surface import (
+    Annotated,
+    Anonymous,
+    Body,
+    Call,
+    Do,
+    Each,
+    Expression,
+    Name,
+    Object,
+    Pipe,
+    Repeat,
+    Statement,
+    Try,
+    Valued,
+    When,
+)
 from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.spelling import is_foreign
@@ -60,3 +77,32 @@ def ends(value: Expression) -> tuple[Expression, Expression]:
     while isinstance(last, Pipe):
         last = last.stages[-1]
     return first, last
+
+
+def rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
+    """Yield the statements of each body in an expression, but not those of the bodies in these."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        match node:
+            case Do() | When() | Each() | Repeat() | Try():
+                for body in bodies(node):
+                    yield _statements(body)
+            case Pipe(stages):
+                pending.extend(stages)
+            case Annotated(inner):
+                pending.append(inner)
+            case Call(arguments=arguments):
+                pending.extend([each.value for each in arguments if type(each.value) in _HOLDERS])
+            case Object(fields):
+                pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
+            case _:
+                pass
+
+
+_HOLDERS = frozenset({Call, Do, When, Each, Repeat, Try, Pipe, Annotated, Object})
+"""What may have bodies in it."""
+
+
+def _statements(body: Body) -> Sequence[Statement]:
+    return (*body.statements, Anonymous(body.value, body.value.span))

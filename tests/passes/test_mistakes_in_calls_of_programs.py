@@ -32,6 +32,8 @@ MISTAKES = [
     ("LaunchProcess(«Triag»)", "unknown-name", "did you mean `Triage`?"),
     ("LaunchProcess(Triage, «prompt»)", "not-a-process", "the name alone"),
     ('LaunchProcess(«"triage"»)', "not-a-process", "the name alone"),
+    ("Triage(ticket: prompt, «voice»: prompt)", "unknown-argument", "it has `prompt`, `ticket`, `tone`"),
+    ("Triage({ ticket: prompt, voice: «Draft» })", "misplaced-call", "pass its result in brackets"),
     ("«call» Triage(ticket: prompt, tone: prompt)", "foreign-statement", "by its name"),
 ]
 

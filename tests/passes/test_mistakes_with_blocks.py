@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found
+from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found, problems_of
 from objects import an_object
 
 VIBES = {
@@ -301,6 +303,21 @@ MISTAKES = [
     ("try { Send_Activity(prompt) } else «error» { Draft(error) }", "incomplete-block", "without being named"),
     (CHECK + "when c.ok { Draft(c)«,» Write(c) }", "extra-comma", "`;`"),
     (PEOPLE + "each i in «1..3» { Draft(p) }", "bad-number", ""),
+    # statements of other languages in a body, a call or a value that begins on the same line
+    (CHECK + "do { «if» c.ok { Draft(prompt) } }", "foreign-statement", "when PATH"),
+    (CHECK + "do { «if» (c.ok) { Draft(prompt) } else { Write(prompt) } }", "foreign-statement", "when PATH"),
+    (CHECK + "do { «while» c.ok { Draft(c) } }", "foreign-statement", "repeat { … } until"),
+    (CHECK + "do { Write(c); «unless» c.ok { Draft(c) } }", "foreign-statement", "when PATH"),
+    (PEOPLE + "do { «for» a in p.attendees { Draft(a) } }", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "do { «for» (let i = 0; i < 3; i++) { Draft(p) } }", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "do { «forEach» a in p.attendees { Draft(a) } }", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "Draft(«for» a in p.attendees { Draft(a) })", "foreign-statement", "each NAME in PATH"),
+    (CHECK + "Draft(«if» c.ok { Write(c) })", "foreign-statement", "when PATH"),
+    (CHECK + "const x = «if» c.ok { Write(c) }; Draft(x)", "foreign-statement", "when PATH"),
+    (CHECK + "Draft(do { «return» Write(c) })", "foreign-statement", "last expression"),
+    ("do { «function» f(x) { Draft(x) } }", "foreign-statement", "no functions"),
+    (CHECK + "do { const «repeat» = Draft(c); Write(repeat) }", "keyword-as-name", "another name"),
+    (CHECK + "Write(do { const «when» = Draft(c); Draft(when) })", "keyword-as-name", "another name"),
 ]
 
 
@@ -330,3 +347,11 @@ def test_there_are_enough() -> None:
 )
 def test_what_is_right_is_not_blamed(text: str) -> None:
     assert found(text, VIBES) == []
+
+
+@pytest.mark.parametrize("line", ["return Draft(c)", "async Draft(c)", "throw Fail(c)", "do { Draft(c) } while c.ok"])
+def test_a_called_program_shows_the_words_of_other_languages_in_it(line: str, tmp_path: Path) -> None:
+    (tmp_path / "inner.aug").write_text(CHECK + line, encoding="utf-8")
+    [problem] = problems_of("Inner", vibes=VIBES, roots=[tmp_path])
+    assert problem.name == "foreign-statement"
+    assert problem.at.source.name.endswith("inner.aug")

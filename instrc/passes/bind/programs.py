@@ -26,6 +26,7 @@ from instrc.problems.suggest import nearest
 from instrc.schema.evaluation import satisfies
 from instrc.schema.validation import validate
 from instrc.source import Span
+from instrc.syntax.habits import name_habits
 from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
 
@@ -89,6 +90,8 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
     mine = Report()
     source = take_in(file.path, file.data, mine)
     parsed = None if source is None else parse(source, mine)
+    if parsed is not None:
+        name_habits(parsed, mine)
     names = (
         None
         if parsed is None or mine.failed
@@ -140,7 +143,6 @@ def _evaluate_arguments(
     found: dict[str, BoundValue] = {}
     places: dict[str, Span] = {}
     complete = True
-    misspelt: set[str] = set()
     callee = program.file.segment
     for label, at, expression, braced in _arguments(written):
         name = label or "prompt"
@@ -159,7 +161,6 @@ def _evaluate_arguments(
         places[name] = at
         if name not in inputs:
             near = nearest(name, inputs)
-            misspelt.update(near)
             ev.report.add(
                 problems.plan_arguments.UnknownArgument(
                     at=at, pointer="", callee=callee, argument=name, nearest=near, known=tuple(inputs)
@@ -182,18 +183,22 @@ def _evaluate_arguments(
     if "prompt" not in found:
         ev.reads_pipe(context)
         found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
-    missing = [name for name in inputs if name not in found and name not in places and name not in misspelt]
-    if missing:
-        _report_missing(ev, missing, callee, span)
+    if not places.keys() >= set(inputs) - {"prompt"}:
         complete = False
+        _report_missing(ev, inputs, places, callee, span)
     return {name: found[name] for name in inputs} if complete else None
 
 
-def _report_missing(ev: Evaluation, missing: list[str], callee: str, span: Span) -> None:
-    first, *others = missing
-    ev.report.add(
-        problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
-    )
+def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, Span], callee: str, span: Span) -> None:
+    """Report the inputs that a call leaves out, unless names that are no inputs are probably meant for them."""
+    unknown = [name for name in places if name not in inputs]
+    meant = {near for name in unknown for near in nearest(name, inputs)}
+    missing = [name for name in inputs if name != "prompt" and name not in places and name not in meant]
+    if len(missing) > sum(not nearest(name, inputs) for name in unknown):
+        first, *others = missing
+        ev.report.add(
+            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
+        )
 
 
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
