@@ -58,8 +58,7 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
             given.problems.append(NamelessTool(at=place, given=name))
         elif first:
             given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
-        else:
-            firsts[comparable(base)] = (text, tool.at)
+        firsts.setdefault(comparable(name), (text, tool.at))
         if results != "output":
             _note_meanings(document, tool, given)
         yield ImportedVibe(name, name + ENDING, document, place)

@@ -112,6 +112,53 @@ class HiddenName(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenSlot(Problem):
+    """A name is that of an instruction and of a slot before it, and calls the instruction.
+
+    A slot is read by its name only where nothing else is called so. Here the instruction is called once more:
+    the model fills it in a second time, and what fills the slot is not read.
+
+    ```aug letter.aug
+    { page: Page({ header: Header }), summary: Summarise(header) }
+    ```
+
+    ```json schemas/page.vibe.json
+    { "type": "object", "properties": { "header": { "type": "object" }, "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/header.vibe.json
+    { "type": "object", "properties": { "title": { "type": "string" } } }
+    ```
+
+    ```json schemas/summarise.vibe.json
+    { "type": "object", "properties": { "summary": { "type": "string" } } }
+    ```
+
+    To read the slot, write the path to it: `page.header`. To call the instruction, write brackets: `header()`.
+    """
+
+    name: ClassVar[str] = "hidden-slot"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    path: str
+    """The path to the slot, as far as names in braces lead to it: `page.header`, or only `header`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` calls the instruction, it does not read the slot `{self.path}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        called = f"`{self.word}()` to call the instruction without this warning"
+        if self.path == self.word:
+            return f"rename the slot, or write {called}"
+        return f"write `{self.path}` to read the slot, or {called}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPipe(Problem):
     """Nothing in a block reads what is piped into it.
 

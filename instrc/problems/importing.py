@@ -150,7 +150,7 @@ class RepeatedTool(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"another tool is called `{self.word}` too; this one becomes `{self.given}`"
+        return f"the vibe of another tool has the name that `{self.word}` would get; this one becomes `{self.given}`"
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -187,6 +187,16 @@ class TestNames:
         assert [problem.name for problem in imported.problems] == ["repeated-tool"] * 2
         assert imported.problems[0].labels[0].span.text == '{"name": "findSlot"}'
 
+    def test_a_name_that_another_tool_was_given_is_told_as_well(self) -> None:
+        text = json.dumps([{"name": "read"}, {"name": "Read", "description": "d"}, {"name": "read2", "description": "e"}])
+        imported = import_tools("openai", Source("tools.json", text))
+        assert [vibe.name for vibe in imported.vibes] == ["read", "read-2", "read2-2"]
+        assert [problem.message for problem in imported.problems] == [
+            "the vibe of another tool has the name that `Read` would get; this one becomes `read-2`",
+            "the vibe of another tool has the name that `read2` would get; this one becomes `read2-2`",
+        ]
+        assert imported.problems[1].labels[0].span.text == '{"name": "Read", "description": "d"}'
+
     def test_the_same_tool_twice_is_one_vibe(self) -> None:
         assert only("openai", [FUNCTION, {"type": "function", "function": FUNCTION}]) == VIBE
 

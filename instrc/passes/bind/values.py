@@ -71,6 +71,20 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
             keys = keys.outer
         return None
 
+    def path_to_part(self, name: str) -> str | None:
+        """Return the path to a slot of that name, as far as a key leads to it; `None` if there is no such slot."""
+        part = self.part(name)
+        if not isinstance(part, StepResult):
+            return None
+        whole = StepResult(Path(part.path.origin))
+        keys: BraceNames | None = self
+        while keys is not None:
+            for key, value in keys.fields.items():
+                if value == whole:
+                    return f"{key}.{name}"
+            keys = keys.outer
+        return name
+
     def find(self, name: str) -> BoundValue | None:
         """Return what a name was given to."""
         keys: BraceNames | None = self
