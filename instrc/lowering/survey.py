@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.schema.expressions import why_unreadable
-from instrc.schema.kinds import TYPES
+from instrc.schema.kinds import TYPES, types_of
 from instrc.schema.parameters import parameters
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import COUNTS, HOLDERS
@@ -72,7 +72,7 @@ def _is_modern(node: JsonObject) -> bool:
             return False
         else:
             ours = True
-    return not ((not ours and parameters(node)) or ("enum" in node and node.get("type") == "array"))
+    return not ((not ours and parameters(node)) or ("enum" in node and "array" in (types_of(node.get("type", [])) or ())))
 
 
 def _is_count(keyword: str, value: Json) -> bool:

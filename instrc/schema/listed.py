@@ -13,10 +13,11 @@ def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
     if not names:
         return ()
     listed = out.get("enum")
-    if "array" in names and listed.__class__ is list and _lists_items(listed):
+    if "array" in names and listed.__class__ is list and _lists_items(listed, names):
         items = out.get("items", {})
         if items.__class__ is dict and "enum" not in items and "prefixItems" not in out:
-            out["items"] = {**items, "enum": out.pop("enum")}
+            del out["enum"]
+            out["items"] = {**items, "enum": [value for value in listed if value is not None]}
             return (Note((*path, "enum"), "enum", "repair", "what the items of the array are chosen from"),)
     for keyword in ("enum", "const"):
         values = out[keyword] if keyword == "enum" and keyword in out else [out[keyword]] if keyword in out else []
@@ -26,5 +27,7 @@ def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
     return ()
 
 
-def _lists_items(values: list[Json]) -> bool:
-    return bool(values) and not any(value is None or value.__class__ is list for value in values)
+def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
+    """Tell whether values beside `array` are meant for its items: none of them has a type that is allowed, but for `null`."""
+    given = [value for value in values if value is not None]
+    return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)

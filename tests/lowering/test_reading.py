@@ -136,6 +136,7 @@ def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: s
         ({"type": "boolean", "minLength": "3"}, {"type": "boolean", "minLength": 3}),
         ({"type": "str", "pattern": "(?<n>x"}, {"type": "string"}),
         ({"type": "array", "enum": ["a", "b"]}, {"type": "array", "items": {"enum": ["a", "b"]}}),
+        ({"type": ["array", "null"], "enum": ["a", None]}, {"type": ["array", "null"], "items": {"enum": ["a"]}}),
     ],
 )
 def test_a_schema_means_the_same_to_import_and_to_lower_and_what_is_changed_is_told(schema: Any, meaning: Any) -> None:

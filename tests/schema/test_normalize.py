@@ -136,6 +136,20 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
         {"type": "array", "items": {"enum": ["a"]}},
         [("`enum` is read as what the items of the array are chosen from", "repair")],
     ),
+    (
+        {"type": ["array", "null"], "enum": ["a", None]},
+        {"type": ["array", "null"], "items": {"enum": ["a"]}},
+        [("`enum` is read as what the items of the array are chosen from", "repair")],
+    ),
+    (
+        {"type": "array", "nullable": True, "enum": ["a"]},
+        {"type": ["array", "null"], "items": {"enum": ["a"]}},
+        [
+            ("`nullable` is read as whether `null` is allowed", "dialect"),
+            ("`enum` is read as what the items of the array are chosen from", "repair"),
+        ],
+    ),
+    ({"type": ["array", "string"], "enum": ["a"]}, {"type": ["array", "string"], "enum": ["a"]}, []),
     ({"type": "integer", "enum": ["1"]}, {"enum": ["1"]}, [("`type` is left out: no value of `enum` has it", "left-out")]),
 ]
 
