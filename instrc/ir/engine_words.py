@@ -110,7 +110,7 @@ def _is_texts(value: Json) -> bool:
 
 
 _NO_CONDITION = "a condition says a `path` and a `schema`"
-SPAN = 'it is a duration of ISO 8601: `"P2D"` is two days, `"PT30S"` half a minute'
+SPAN = 'deadlines and delays are durations of ISO 8601: `"P2D"` is two days, `"PT30S"` half a minute'
 _Shape: TypeAlias = tuple[Callable[[Json], bool], str]
 _SHAPES: dict[str, _Shape] = {
     "key": (_is_text, "it is the key by which others read the block, a text"),

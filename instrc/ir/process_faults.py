@@ -14,9 +14,9 @@ _SOUND: JsonObject = {"type": "object", "properties": {}}
 
 
 def faults_of(document: Json, first: UnreadableProcessError) -> list[UnreadableProcessError]:
-    """Return the fault at which reading stopped and those behind it, one for each context.
+    """Return the fault at which reading stopped and those behind it: each wrong deadline or delay, and one for each context.
 
-    A context with a fault is exchanged for an empty one, and the rest is read again.
+    A context with a fault is exchanged for an empty one, a deadline or a delay of a step is left out, and the rest is read again.
     """
     faults = [first]
     exchanged: set[str] = set()
@@ -42,7 +42,9 @@ def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
     """Return a copy with the innermost context around a place exchanged, or without what is none; `None` if there is neither."""
     steps = tokens(place)
     inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
-    if not inner and not (len(steps) == 1 or (len(steps) == 2 and steps[0] == "properties")):
+    if len(steps) > 3 and steps[-1] in {"within", "delay"} and is_context(steps[-4]):  # of a step
+        inner = []
+    elif not inner and not (len(steps) == 1 or (len(steps) == 2 and steps[0] == "properties")):
         return None
     last = inner[-1] if inner else len(steps) - 1
     root: JsonArray = [document]

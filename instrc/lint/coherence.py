@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -9,7 +10,7 @@ from itertools import islice
 from instrc import problems
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
-from instrc.jsonvalue import Json, Location, at, pointer
+from instrc.jsonvalue import Json, Location, as_object, at, pointer
 from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.own_schemas import OwnSchemas
@@ -25,6 +26,9 @@ from instrc.schema.uris import join
 from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
+
+_OF_STEPS = re.compile("llm|server|user|human", re.IGNORECASE)
+"""How the name of a context begins that is no block."""
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
@@ -79,11 +83,17 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
     own = OwnSchemas(vibe.schema)
     if not any("references" in node or "arguments" in node for _, node in own.schemas):
         return
-    process = Process.find(vibe.schema)
+    try:
+        process = Process.find(vibe.schema)
+    except CompileError:  # why it cannot be read is told by `process_form`
+        process = None
+        if not all(_OF_STEPS.match(name) for name in as_object(as_object(vibe.schema)["properties"])):
+            return
     if process is not None and any(not isinstance(context, Chunk) for context in process.contexts()):
         yield from _paths_of_process(vibe, process)
         return
-    inputs = (*_inputs(vibe), *(process.inputs or () if process is not None else ()))
+    declared = vibe.schema.get("inputs") if isinstance(vibe.schema, dict) else None
+    inputs = (*_inputs(vibe), *(declared if isinstance(declared, dict) else ()))
     for fault in Dataflow(vibe.schema, scope, shapes, own, inputs).faults():
         holder, below, path = fault.read
         at = vibe.span(pointer((*holder, *below)))

@@ -42,9 +42,10 @@ def review(
     if vibe.pointer:
         report.problems.extend(_unknown_parts(vibe, allowed))
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
-    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)] or [*_unreadable(vibe, registry)]
-    report.problems.extend(unsound)
-    if suspicions and not unsound:
+    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
+    unreadable = [] if unsound else [*_unreadable(vibe, registry)]
+    report.problems.extend(unsound or unreadable)
+    if suspicions and not unsound and not unreadable:
         from instrc.lint.words import suspicious_words  # programs that use a vibe do without it
 
         report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))

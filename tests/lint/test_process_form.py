@@ -154,6 +154,21 @@ def test_all_slips_are_told_each_once(tmp_path: Path) -> None:
     )
 
 
+def test_a_wrong_deadline_hides_no_other_and_no_path(tmp_path: Path) -> None:
+    steps = {
+        "find": {**OK, "within": "soon"},
+        "ask": {**OK, "references": ["find.nothing"], "delay": "later"},
+        "end": {**OK, "references": ["language", "ask.ok"], "arguments": {"of": "ask.none"}},
+    }
+    found = check({**chunk(llmContext1=chunk(**steps)), "inputs": {"language": {}}}, tmp_path)
+    assert [(problem.name, problem.at.text) for problem in found if problem.at is not None] == [
+        ("unreadable-process", '"soon"'),
+        ("dangling-reference", '"find.nothing"'),
+        ("unreadable-process", '"later"'),
+        ("dangling-reference", '"ask.none"'),
+    ]
+
+
 def test_whoever_reads_it_says_so(tmp_path: Path) -> None:
     document = changed(f"{REPEAT}/repeat/until", ...)
     (tmp_path / "slip.vibe.json").write_text(dumps(document), encoding="utf-8")
