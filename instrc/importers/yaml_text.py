@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import isfinite
 from typing import Any, TypeAlias
 
 from instrc.arguments import excerpt
@@ -15,8 +16,10 @@ from instrc.problems.rim import InvalidJson
 from instrc.source import Source, Span
 
 _TAG = "tag:yaml.org,2002:"
-_OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map", "merge"})
-"""Tags of YAML whose values JSON has; `merge` is the key `<<`."""
+_OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
+"""Tags of YAML whose values JSON has."""
+_MERGE = f"{_TAG}merge"
+"""That of the key `<<`, which puts the keys of other mappings into this one."""
 _IN_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 """What the scalars are that PyYAML may fail to read, by their tags."""
 Yaml: TypeAlias = Any  # the library is optional, and without types
@@ -124,19 +127,40 @@ def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
         seen.add(id(node))
         if node.tag.removeprefix(_TAG) not in _OF_JSON:
             told.append(_problem_at(node, source, f"JSON has no value for the tag `{_short_tag(node.tag)}`"))
+        elif node.tag == f"{_TAG}float" and isinstance(node.value, str) and _is_beyond_json(node.value):
+            told.append(_problem_at(node, source, f"JSON has no number `{node.value[:40]}`"))
         elif node.tag == f"{_TAG}map" and isinstance(node.value, list):
             known: set[tuple[str, str]] = set()
-            for key, _ in node.value:
+            for key, value in node.value:
+                if key.tag == _MERGE and key.value == "<<":
+                    seen.add(id(key))
+                    if not all(part.tag == f"{_TAG}map" for part in _merged(value)):
+                        told.append(_problem_at(value, source, "`<<` takes a mapping, or a list of mappings"))
+                    continue
                 if not isinstance(key.value, str):
                     told.append(_problem_at(key, source, "a key of JSON is a text"))
                     seen.add(id(key))  # what such a key holds is no part of a value
                     continue
-                if (key.tag, key.value) in known and key.tag != f"{_TAG}merge":
+                if (key.tag, key.value) in known:
                     told.append(_problem_at(key, source, f"the key `{key.value}` is written twice in one mapping"))
                 known.add((key.tag, key.value))
         stack.extend(reversed(_parts(node)))
     if told:
         raise CompileError(told)
+
+
+def _merged(value: Yaml) -> list[Yaml]:
+    """Return the mappings whose keys `<<` puts into another, as they are given."""
+    return value.value if value.tag == f"{_TAG}seq" and isinstance(value.value, list) else [value]
+
+
+def _is_beyond_json(written: str) -> bool:
+    """Tell whether a number of YAML is none of JSON: `.nan`, `-.inf`, or too large."""
+    plain = written.lower().replace("_", "")
+    try:
+        return plain.lstrip("+-") in {".nan", ".inf"} or not isfinite(float(plain))
+    except ValueError:  # another spelling of YAML, or none
+        return False
 
 
 def _short_tag(tag: str) -> str:

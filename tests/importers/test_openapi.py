@@ -284,7 +284,10 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
         (BOMB, "its aliases stand for"),
         ("- " * 5000, "it nests too deeply"),
         ("a: \x01", "special characters"),
-        ("<<: 5", "expected a mapping or list of mappings for merging, but found scalar"),
+        ("<<: 5", "`<<` takes a mapping, or a list of mappings"),
+        ("a: {<<: [{b: 1}, 2]}", "`<<` takes a mapping, or a list of mappings"),
+        ("a: !!merge x", "JSON has no value for the tag `!!merge`"),
+        ("!!merge x: 1", "JSON has no value for the tag `!!merge`"),
     ],
     ids=lambda text: text[:20],
 )
@@ -296,6 +299,33 @@ def test_hostile_yaml_is_one_problem(text: str, reason: str, tmp_path: Path) -> 
     assert [problem.name for problem in imported.problems] == ["invalid-json"]
     assert reason in imported.problems[0].message
     assert imported.problems[0].at is not None
+
+
+@pytest.mark.parametrize("number", [".nan", "-.INF", "+.inf", "1.0e+999"])
+def test_the_place_of_a_number_that_json_lacks_is_shown(number: str) -> None:
+    (problem,) = import_tools("openapi", Source("api.yaml", f"a: 1\nb: [2, {number}]\n")).problems
+    assert problem.at is not None
+    assert (problem.message, problem.at.line, problem.at.text) == (
+        f"this YAML cannot be read: JSON has no number `{number}`",
+        2,
+        number,
+    )
+
+
+def test_an_equals_sign_and_a_date_are_texts_and_keys_are_merged() -> None:
+    text = """\
+openapi: 3.1.0
+x: &shared { type: string, enum: [=, <, 2026-01-02] }
+paths: { /a: { post: { operationId: f, parameters: [{ name: q, in: query, schema: { <<: *shared, description: d } }] } } }
+"""
+    imported = import_tools("openapi", Source("api.yaml", text))
+    assert imported.problems == ()
+    assert imported.vibes[0].document["properties"]["q"] == {
+        "description": "d",
+        "type": "string",
+        "enum": ["=", "<", "2026-01-02"],
+        "x-in": "query",
+    }
 
 
 def test_the_place_of_a_wrong_scalar_is_shown(tmp_path: Path) -> None:
