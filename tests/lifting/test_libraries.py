@@ -86,6 +86,14 @@ def pydantic_ai() -> object:
     return messages.ModelResponse(parts=[messages.ToolCallPart(tool_name="tool", args=TEXT, tool_call_id="c")])
 
 
+def pydantic_ai_deferred() -> object:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import DeferredToolRequests
+    from pydantic_ai.messages import ToolCallPart
+
+    return DeferredToolRequests(approvals=[ToolCallPart(tool_name="tool", args=TEXT, tool_call_id="c")])
+
+
 LIBRARIES = [
     openai,
     openai_responses,
@@ -98,6 +106,7 @@ LIBRARIES = [
     smolagents,
     langchain,
     pydantic_ai,
+    pydantic_ai_deferred,
 ]
 
 
@@ -105,6 +114,14 @@ LIBRARIES = [
 def test_an_object_of_a_library_is_lifted_as_it_is(answer: Any) -> None:
     lifted = lift(answer(), lower(SCHEMA, "openai").map)
     assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", {"a": "x"})
+
+
+def test_calls_that_an_agent_of_pydantic_ai_defers_are_read_and_others_of_that_shape_are_not() -> None:
+    call = {"tool_name": "tool", "args": TEXT, "tool_call_id": "c", "part_kind": "tool-call"}
+    reverse = lower(SCHEMA, target="openai", name="tool").map
+    deferred: dict[str, Any] = {"calls": [call], "approvals": [{**call, "tool_call_id": "d"}], "metadata": {}}
+    assert [(each.id, each.value) for each in lift(deferred, reverse).calls] == [("c", {"a": "x"}), ("d", {"a": "x"})]
+    assert lift({**deferred, "calls": ["tool"]}, reverse).status == "invalid"
 
 
 def test_the_content_of_a_message_of_bedrock_is_read_alone() -> None:

@@ -46,6 +46,16 @@ def _pydantic_ai(answer: JsonObject) -> RawReply | None:
     return content(parts) | stop_reply(answer.get("finish_reason"))
 
 
+def _deferred(answer: JsonObject) -> RawReply | None:
+    """Read `DeferredToolRequests` of pydantic-ai: calls that are carried out elsewhere, or that somebody has to approve."""
+    calls, approvals = answer.get("calls"), answer.get("approvals")
+    if "metadata" not in answer or not isinstance(calls, list) or not isinstance(approvals, list):
+        return None
+    parts = [*calls, *approvals]
+    requested = all(isinstance(each, dict) and each.get("part_kind") == "tool-call" for each in parts)
+    return content(parts) if parts and requested else None
+
+
 def _llama_index(answer: JsonObject) -> RawReply | None:
     """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
     said = answer.get("message", answer)
@@ -151,6 +161,7 @@ def is_ended(answer: Json) -> bool:
 READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _langchain,
     _pydantic_ai,
+    _deferred,
     _llama_index,
     _llama_index_completion,
     _agent_action,
