@@ -124,6 +124,13 @@ def test_calls_that_an_agent_of_pydantic_ai_defers_are_read_and_others_of_that_s
     assert lift({**deferred, "calls": ["tool"]}, reverse).status == "invalid"
 
 
+def test_the_id_of_a_tool_of_openai_that_takes_a_text_stands_beside_it() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "tool", "input": TEXT}}
+    for answer in ({"role": "assistant", "tool_calls": [call]}, [call], call):
+        lifted = lift(answer, lower(SCHEMA, target="openai", name="tool").map)
+        assert (lifted.status, lifted.call.id, lifted.value) == ("ok", "c", {"a": "x"})
+
+
 def test_the_content_of_a_message_of_bedrock_is_read_alone() -> None:
     call = {"toolUse": {"toolUseId": "c", "name": "tool", "input": {"a": "x"}}}
     lifted = lift([{"text": "Sure."}, call], lower(SCHEMA, target="bedrock", name="tool").map)

@@ -89,7 +89,7 @@ def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     if held is not None and held.get("type") == _OF_PROVIDER:
         return RawReply()
     if held is not None:
-        return _call(held, first(held, *_IDS), wanted=calls)
+        return _call(held, first(held, *_IDS) or first(item, *_IDS), wanted=calls)
     if isinstance(inner, dict):
         return _call(inner, first(item, *_IDS), wanted=calls)
     if kind in _CALLS:
