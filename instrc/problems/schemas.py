@@ -43,7 +43,7 @@ class InvalidSchema(Problem):
     pointer: str
     """The JSON Pointer of the value that is wrong."""
     reason: str
-    """A short clause, such as `'text' is not a type`."""
+    """A short clause, such as `"text" is not a type`."""
     nearest: tuple[str, ...] = ()
 
     @property

@@ -226,7 +226,8 @@ def _value_in_words(value: Json) -> str:
     if value.__class__ is list:
         return "an array"
     if value.__class__ is str:
-        return f"'{value}'" if len(value) <= 40 else f"'{value[:39]}…'"
+        shown = value if len(value) <= 40 else f"{value[:39]}…"
+        return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if value is None or value.__class__ is bool:
         return {True: "true", False: "false", None: "null"}[value]
     return digits(value)[:40] if value.__class__ is int else str(value)

@@ -68,8 +68,8 @@ def test_what_is_no_schema_is_a_problem(instrc: Instrc, folder: Path, data: byte
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"type": "strng"}', "`/type` is not valid: 'strng' is not a type"),
-        ('{"properties": {"a": {"type": ["object", "strng"]}}}', "`/properties/a/type/1` is not valid: 'strng' is not a type"),
+        ('{"type": "strng"}', '`/type` is not valid: "strng" is not a type'),
+        ('{"properties": {"a": {"type": ["object", "strng"]}}}', '`/properties/a/type/1` is not valid: "strng" is not a type'),
         ('{"type": "object", "type": "string"}', "this is not JSON: the key `type` is written twice in one object"),
     ],
 )

@@ -23,6 +23,10 @@ GONE: dict[str, tuple[list[Any], Any]] = {
         [{"type": "string"}, {"contains": A}, {"contains": B}, {"multipleOf": 0.1}, {"multipleOf": 0.3}],
         {"type": "string", "contains": A, "multipleOf": 0.1},
     ),
+    "a choice further on, where one condition stands before it": (
+        [{"if": A, "then": {"maximum": 9}, "anyOf": [LONG, SHORT]}, {"anyOf": [{"minLength": 6}, SHORT]}],
+        {"if": A, "then": {"maximum": 9}, "anyOf": [{"minLength": 6}, SHORT]},
+    ),
     "a choice that is left to nothing": (
         [{"anyOf": [A, B]}, {"anyOf": [C, True]}],
         {"anyOf": [A, B]},

@@ -204,7 +204,7 @@ def test_a_wrong_word_in_a_list_of_types_is_shown_where_it_stands() -> None:
     with pytest.raises(CompileError) as caught:
         lower({"properties": {"a": {"type": ["string", "nul"]}}})
     (problem,) = caught.value.problems
-    assert problem.message == "`/properties/a/type/1` is not valid: 'nul' is not a type"
+    assert problem.message == '`/properties/a/type/1` is not valid: "nul" is not a type'
     assert problem.hint == "did you mean `null`?"
 
 
