@@ -5,8 +5,9 @@ from __future__ import annotations
 from instrc.emit.blocks import definition_name
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
+from instrc.emit.hints import Purpose
 from instrc.emit.process import make_process
-from instrc.emit.render import Purpose, Renderer
+from instrc.emit.render import Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.fusion import Argument, Unit

@@ -1,14 +1,15 @@
-"""Steps as schemas: keys, paths, references, hints; containers of steps, alone or for every item of a batch."""
+"""Steps as schemas: keys, paths, references; containers of steps, alone or for every item of a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from instrc.emit.container import Container
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engines import Engines
+from instrc.emit.hints import Hints, Purpose
 from instrc.emit.parts import answer_of, has_output, input_part, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
@@ -27,14 +28,10 @@ from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.passes.compose.planned import choices_of
 from instrc.source import Span
 
-LEFT_NULL = "Leave it null: it is given later by somebody else."
-"""What the flat form says of what the model does not give."""
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
 """Keywords that the compiler writes itself."""
 _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
-"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
 class Renderer:
@@ -47,12 +44,11 @@ class Renderer:
         self.graph: Graph = plan.flat.graph
         self.part = part
         self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
-        self.hint = hint
         self.definitions = definitions
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
         self.paths: Paths = Paths(plan)
-        self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in self.items}
+        self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
         self.engines: Engines = Engines(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._made: dict[tuple[int, int | None], Json] = {}
@@ -199,63 +195,20 @@ class Renderer:
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
-            schema = self._left_null(with_null_output(schema) if has_output(schema) else nullable(schema))
+            schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
         called = isinstance(step.content, Fusion)
         if not isinstance(schema, dict) or (not called and isinstance(step.content, Constant)):
             return schema, NO_ENGINE
         references = self.paths.references(step.reads, item)
-        if called and step.executor == "model" and self.hint is not None:
-            # the steps in an object say for themselves what they read
-            hinted = references if self.part in {"process", "tool"} else self._hinted_paths(step.reads, item)
-            schema = self._with_hint(schema, hinted)
+        if called and step.executor == "model":  # the steps in an object say for themselves what they read
+            schema = self.hints.of_reads(schema, step.reads, references, item)
         if not _OWN_WORDS.isdisjoint(schema):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
         return schema, self.engines.of_step(step, references, item) if self.part == "process" else NO_ENGINE
 
-    def _with_hint(self, schema: dict[str, Json], references: tuple[Read, ...]) -> dict[str, Json]:
-        """Say in a description what is to be used."""
-        if self.hint is None or not references:
-            return schema
-        return _described(schema, self.hint.replace("{paths}", ", ".join(map(self._describe_read, references))))
-
-    def _describe_read(self, read: Read) -> str:
-        """Return a path as a hint names it: outside a process, which lists its inputs, with what an input says of itself."""
-        if self.plan.shape == "process":
-            return read.text
-        name, *rest = (segment.name for segment in read.segments)
-        schema = self._inputs.get(name)
-        for each in rest:
-            properties = schema.get("properties") if isinstance(schema, dict) else None
-            schema = properties.get(each) if isinstance(properties, dict) else None
-        said = schema.get("description") if isinstance(schema, dict) else None
-        words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
-        return f"{read.text} ({words})" if words else read.text
-
-    def _hinted_paths(self, reads: tuple[Path, ...], item: int | None) -> tuple[Read, ...]:
-        """Return the paths that a hint names: those to what is there in this document."""
-        shown = [path for path in reads if not self._is_absent(path)]
-        return self.paths.references(shown, item)
-
-    def _is_absent(self, path: Path) -> bool:
-        if self.part == "result":
-            return any(name.startswith(("_", "$")) for name in path.tail)
-        step = self.graph.steps.get(path.origin) if self.part == "flat" and isinstance(path.origin, int) else None
-        return step is not None and (step.executor in {"server", "user"} or step.output)
-
-    def _left_null(self, schema: Json) -> Json:
-        """Say of what somebody else gives that the model leaves it `null`."""
-        if self.hint is None or not isinstance(schema, dict):
-            return schema
-        if has_output(schema):
-            properties = as_object(schema["properties"])
-            output = properties["output"]
-            said = _described(output, LEFT_NULL) if isinstance(output, dict) else output
-            return {**schema, "properties": {**properties, "output": said}}
-        return _described(schema, LEFT_NULL)
-
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":
-            return self._left_null(with_null_output(schema))
+            return self.hints.of_null(with_null_output(schema))
         if step.executor == "server":
             return answer_of(schema)
         return schema if self.part == "result" else input_part(schema)
@@ -284,17 +237,8 @@ class Renderer:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema
-        schema = self._with_hint(schema, self._hinted_paths(reads, None))
+        references = self.paths.references(reads, None)
+        schema = self.hints.of_reads(schema, reads, references, None)
         if self.part != "process":
             return schema
-        references = self.paths.references(reads, None)
         return beside(schema, EngineProperties(references, references[0] if len(references) == 1 else Listed(references)))
-
-
-def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:
-    """Add a sentence to a description; where there is none it comes first, after a title."""
-    if "description" in schema:
-        return {**schema, "description": f"{schema['description']}\n{sentence}"}
-    if next(iter(schema), None) == "title":
-        return {"title": schema["title"], "description": sentence, **schema}
-    return {"description": sentence, **schema}

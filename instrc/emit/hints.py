@@ -1,0 +1,79 @@
+"""What the descriptions of a document tell a model: the paths that a step reads, and what is left `null` for somebody else."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from instrc.emit.parts import has_output
+from instrc.emit.paths import Paths, suffixed
+from instrc.ir.paths import Path
+from instrc.ir.plan import Plan
+from instrc.ir.reads import Read
+from instrc.jsonvalue import Json, JsonObject, as_object
+
+LEFT_NULL = "Leave it null: it is given later by somebody else."
+"""What the flat form says of what the model does not give."""
+Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
+"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
+
+
+class Hints:
+    """The hints in one document; `sentence` has `{paths}` where the paths go, and is `None` if there are no hints."""
+
+    def __init__(self, plan: Plan, part: Purpose, sentence: str | None, paths: Paths, items: tuple[int | None, ...]) -> None:
+        self.graph = plan.flat.graph
+        self.part = part
+        self.sentence = sentence
+        self.paths = paths
+        self._inputs: dict[str, Json] = {}
+        """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
+        if plan.shape != "process":
+            self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
+
+    def of_reads(self, schema: JsonObject, reads: tuple[Path, ...], references: tuple[Read, ...], item: int | None) -> JsonObject:
+        """Add the paths that a step reads to its description: those of `references` that are there in this document."""
+        if self.sentence is None:
+            return schema
+        if self.part in {"flat", "result"}:
+            references = self.paths.references([path for path in reads if not self._is_absent(path)], item)
+        if not references:
+            return schema
+        return _described(schema, self.sentence.replace("{paths}", ", ".join(map(self._words_for, references))))
+
+    def _is_absent(self, path: Path) -> bool:
+        """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
+        if self.part == "result":
+            return any(name.startswith(("_", "$")) for name in path.tail)
+        step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
+        return step is not None and (step.executor in {"server", "user"} or step.output)
+
+    def _words_for(self, read: Read) -> str:
+        """Return a path with what the input says of itself: `prompt (What the user wants)`."""
+        name, *rest = (segment.name for segment in read.segments)
+        schema = self._inputs.get(name)
+        for each in rest:
+            properties = schema.get("properties") if isinstance(schema, dict) else None
+            schema = properties.get(each) if isinstance(properties, dict) else None
+        said = schema.get("description") if isinstance(schema, dict) else None
+        words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
+        return f"{read.text} ({words})" if words else read.text
+
+    def of_null(self, schema: Json) -> Json:
+        """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
+        if self.sentence is None or not isinstance(schema, dict):
+            return schema
+        if has_output(schema):
+            properties = as_object(schema["properties"])
+            output = properties["output"]
+            said = _described(output, LEFT_NULL) if isinstance(output, dict) else output
+            return {**schema, "properties": {**properties, "output": said}}
+        return _described(schema, LEFT_NULL)
+
+
+def _described(schema: JsonObject, sentence: str) -> JsonObject:
+    """Add a sentence to a description; where there is none it comes first, after a title."""
+    if "description" in schema:
+        return {**schema, "description": f"{schema['description']}\n{sentence}"}
+    if next(iter(schema), None) == "title":
+        return {"title": schema["title"], "description": sentence, **schema}
+    return {"description": sentence, **schema}
