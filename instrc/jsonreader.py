@@ -67,7 +67,7 @@ class JsonText(Struct):
     value: Json
     whole: ValueOffsets
     places: dict[tuple[int, str | int], ValueOffsets]
-    """By the `id` of the container and the key or index in it, so that depth costs nothing."""
+    """By the offset at which the container begins and the key or index in it, so that depth costs nothing."""
     repeated: list[RepeatedMember] = field(default_factory=list)
 
     def place(self, pointer: str) -> ValueOffsets:
@@ -75,7 +75,7 @@ class JsonText(Struct):
         value, member = self.value, self.whole
         for token in tokens(pointer):
             key: str | int = int(token) if isinstance(value, list) and token.isdecimal() else token
-            found = self.places.get((id(value), key))
+            found = self.places.get((member.start, key))
             if found is None:
                 break
             member = found
@@ -172,8 +172,6 @@ class _TextReader:
         self.stack: list[_Open] = []
         self.places: dict[tuple[int, str | int], ValueOffsets] = {}
         self.repeated: list[RepeatedMember] = []
-        self.replaced: list[Json] = []
-        """Values of keys written again, kept alive because `places` goes by identity."""
 
     def document(self) -> JsonText:
         key: str | int = ""
@@ -207,10 +205,9 @@ class _TextReader:
         return JsonText(value, place, self.places, self.repeated)
 
     def _attach(self, key: str | int, value: Json, place: ValueOffsets) -> None:
-        container = self.stack[-1][0]
-        self.places[id(container), key] = place
+        container, *_, start = self.stack[-1]
+        self.places[start, key] = place
         if isinstance(container, dict):
-            self.replaced.append(container.get(str(key)))
             container[str(key)] = value
         else:
             container.append(value)

@@ -25,7 +25,7 @@ class Digests:
         settings = repr((tuple(roots), tuple(shared), sys.version_info)).encode()
         self.base: bytes = joint_digest(__version__.encode(), _package(), settings)
         self.contents = contents
-        self.worlds: dict[int, tuple[Registry, bytes]] = {}
+        self.worlds: dict[Registry, bytes] = {}
         """By the `id` of a registry, which is kept alive."""
         self.registries: dict[tuple[str, bool], tuple[Registry, bytes]] = {}
         self.folders: dict[str, str] = {}
@@ -90,12 +90,12 @@ class Digests:
 
     def _world(self, registry: Registry) -> bytes:
         """Return the digest of all that a registry holds."""
-        if id(registry) not in self.worlds:
+        if registry not in self.worlds:
             whole = blake2b(digest_size=SIZE)
             for real in registry.files():
                 whole.update(real.encode("utf-8", "surrogateescape") + b"\0" + self.contents.of(real).digest)
-            self.worlds[id(registry)] = (registry, whole.digest())
-        return self.worlds[id(registry)][1]
+            self.worlds[registry] = whole.digest()
+        return self.worlds[registry]
 
 
 def _package() -> bytes:

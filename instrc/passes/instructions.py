@@ -103,7 +103,7 @@ class InstructionTable:
         self._misnamed: dict[str, dict[str, Misnamed]] = {}
         """By the file of a program: what near it was saved under a name by which nothing finds it."""
         self._inline: dict[int, tuple[Json, Json]] = {}
-        """Inline schemas with their flat ones, by the identity of what is written: several exports share it."""
+        """Inline schemas with their flat ones, by the identity of what is written, which is kept: several exports share it."""
         self._parts: dict[str, Json] = {}
         self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # read only, it is never written to
 

@@ -26,6 +26,7 @@ def json_of(value: object) -> Json:
 
 
 def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
+    """Return an object as JSON; `known` has what was met, by its identity, and keeps it, as objects need not be hashable."""
     if isinstance(value, Enum):
         found: object = value.value
         return found

@@ -57,7 +57,7 @@ class Outcomes:
         self._handed_on: dict[int, tuple[Json, Json]] = {}
         """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
         small: set[int] = set()
-        """Schemas of blocks by identity: many blocks give the same."""
+        """Schemas of blocks by identity, which `blocks` keeps: many blocks give the same."""
         for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
             content = graph.steps[number].content
             if isinstance(content, Block):
