@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeAlias, Unpack
 
 from instrc.flattening.split import Split, holds_meta, split
-from instrc.jsonvalue import Json, JsonObject, without_type
+from instrc.jsonvalue import Json, JsonObject
 from instrc.plans.numbering import numbered_apart
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activities, Activity, ActivityCall, ActivityError, Handler, HandlerResult, Pending, calling
+from instrc.runtime.activities import Activities, ActivityCall, ActivityError, Pending
 from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
+from instrc.runtime.handler_calls import attempt_call, time_limit
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
-from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import model_message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -207,87 +206,3 @@ def _before(command: str) -> str:
     """Return the command whose answer was not accepted: `llmContext1` for `llmContext1#2`."""
     base, _, number = command.rpartition("#")
     return f"{base}#{int(number) - 1}" if int(number) > 2 else base
-
-
-def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
-    """Return what ends what is inside after so many seconds."""
-    return nullcontext() if span is None else asyncio.timeout(span)
-
-
-async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
-    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
-    handler = activity.handler
-    assert handler is not None
-    value: HandlerResult | Awaitable[HandlerResult]
-    async with time_limit(activity.retry.timeout):
-        with calling(call):
-            if activity.retry.heartbeat is not None:
-                value = await _beating(handler, given, call, activity.retry.heartbeat)
-            elif asyncio.iscoroutinefunction(handler):
-                value = await handler(given)
-            else:
-                value = await asyncio.to_thread(handler, given)
-            if isinstance(value, Awaitable):  # a function that returns a coroutine
-                return await value
-    return value
-
-
-async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:
-    """Call a handler that has to show that it is alive."""
-    alive = asyncio.Event()
-    call.beat = _beater(alive)
-    if asyncio.iscoroutinefunction(handler):
-        work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]] = asyncio.ensure_future(handler(given))
-    else:
-        work = asyncio.ensure_future(asyncio.to_thread(handler, given))
-    try:
-        await _watch_heartbeat(work, alive, span)
-        return await work
-    finally:
-        work.cancel()
-
-
-def _beater(alive: asyncio.Event) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-
-    def beat() -> None:
-        loop.call_soon_threadsafe(alive.set)
-
-    return beat
-
-
-async def _watch_heartbeat(
-    work: asyncio.Future[HandlerResult | Awaitable[HandlerResult]], alive: asyncio.Event, span: float
-) -> None:
-    """Wait as long as a handler shows that it is alive."""
-    while not work.done():
-        beat: asyncio.Future[bool] = asyncio.ensure_future(alive.wait())
-        either: set[asyncio.Future[HandlerResult | Awaitable[HandlerResult]] | asyncio.Future[bool]] = {work, beat}
-        done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
-        beat.cancel()
-        alive.clear()
-        if not done:
-            raise TimeoutError
-
-
-def child_inputs(command: ActivityCommand, document: Json) -> JsonObject:
-    """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
-    given = command["input"]
-    inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
-    declared = document.get("inputs") if isinstance(document, dict) else None
-    inputs.setdefault("prompt", given)
-    if isinstance(declared, dict) and "called" in declared:
-        inputs["called"] = command["called"]
-    return inputs
-
-
-def child_result(outcome: Outcome, command: ActivityCommand) -> Result:
-    """Return how a child has ended as the result of the activity that it serves."""
-    if outcome["status"] == "done":
-        for value in (outcome["value"], outcome["output"]):
-            if not complaints(value, command["schema"]) or not complaints({"output": value}, command["schema"]):
-                return {"ok": value}
-        return {"ok": outcome["value"]}
-    if outcome["status"] == "stopped":
-        return {"error": {"kind": "failed", "code": "stopped", "message": f"`{outcome['step']}` was refused"}}
-    return {"error": without_type(outcome["error"])}

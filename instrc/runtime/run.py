@@ -8,9 +8,10 @@ from typing import TypedDict
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
+from instrc.runtime.child_runs import child_inputs, child_result
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.memory import MemoryPort
-from instrc.runtime.effects import Effects, child_inputs, child_result
+from instrc.runtime.effects import Effects
 from instrc.runtime.events import Event
 from instrc.runtime.handle import Run
 from instrc.runtime.interpreter import versions

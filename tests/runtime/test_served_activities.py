@@ -15,7 +15,7 @@ from http_server import Answer, Asked, serving
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, ActivityCall, ActivityError
-from instrc.runtime.effects import attempt_call
+from instrc.runtime.handler_calls import attempt_call
 from instrc.runtime.secrets import MASK, redacted
 from instrc.runtime.served import served
 

@@ -9,8 +9,9 @@ from typing import Protocol
 from dbos import DBOSClient
 
 from instrc.jsonvalue import Json
+from instrc.runtime.child_runs import child_inputs, child_result
 from instrc.runtime.drivers.dbos.live import Live
-from instrc.runtime.effects import Effects, RunChild, child_inputs, child_result
+from instrc.runtime.effects import Effects, RunChild
 from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.interpreter.documents import Outcome

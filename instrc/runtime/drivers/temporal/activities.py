@@ -14,10 +14,11 @@ from temporalio.exceptions import ApplicationError
 from instrc.jsonvalue import Json
 from instrc.limits.runs import KEPT_PLANS
 from instrc.problems.problem import CompileError
+from instrc.runtime.child_runs import child_inputs
 from instrc.runtime.drivers.recording import as_recorded
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.documents import ActivityOutcome, Child, Effect, Launched
-from instrc.runtime.effects import Effects, child_inputs
+from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Equip
 from instrc.runtime.events import Sink
 from instrc.runtime.interpreter.commands import ActivityCommand, Result

@@ -12,11 +12,11 @@ from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowEr
 
 from instrc.durations import seconds
 from instrc.limits.runs import COMMANDS_IN_FLIGHT, HISTORY_EVENTS
+from instrc.runtime.child_runs import child_result
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.documents import ActivityOutcome, Carried, Child, Continued, Effect, Ended, Launched
 from instrc.runtime.drivers.temporal.telling import tell
-from instrc.runtime.effects import child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Command, FireCommand, ModelCommand, Result
 
 _AT_LONGEST = timedelta(days=30)
