@@ -17,10 +17,11 @@ from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.elements import calls_in_elements
 from instrc.lifting.replies.in_python import python_calls
+from instrc.lifting.replies.json_calls import named_call, value_at
 from instrc.lifting.replies.parallel import PARALLEL, separate_calls, separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
-from instrc.lifting.replies.tagged import named_call, tagged, value_at
+from instrc.lifting.replies.tagged import tagged
 from instrc.limits.payloads import SEARCHED_STARTS, SEARCHED_TEXT
 
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, listing, mapping
+from instrc.lifting.replies.provider_streams import join_chat
 
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
 """Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
@@ -190,15 +191,15 @@ def _grow(part: JsonObject, delta: JsonObject) -> None:
     part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
 
 
-def is_smolagents(piece: JsonObject) -> bool:
+def _of_smolagents(piece: JsonObject) -> bool:
     """Say whether a piece is a `ChatMessageStreamDelta` of smolagents: a delta of Chat Completions without its envelope."""
     return {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS
 
 
-def in_choices(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return deltas in the envelope of Chat Completions; smolagents says no reason for the end."""
+def _smolagents(pieces: list[JsonObject]) -> JsonObject:
+    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
     chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
-    return [*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
+    return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
 
 
 def _of_llama_index(piece: JsonObject) -> bool:
@@ -224,6 +225,7 @@ def _assistants(pieces: list[JsonObject]) -> JsonObject:
 
 
 KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
+    (_of_smolagents, _smolagents),
     (_of_cohere, _cohere),
     (_of_langchain, _langchain),
     (_of_pydantic_ai, _pydantic_ai),

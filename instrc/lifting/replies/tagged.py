@@ -9,19 +9,15 @@ tool parsers of vLLM and of llama.cpp read (docs.vllm.ai, github.com/ggml-org/ll
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 
-from instrc.jsontext import dumps, loads
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.lifting.replies.arguments import ends_early, raw_call
+from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.harmony import MESSAGE, recipient
 from instrc.lifting.replies.in_python import python_calls
-from instrc.lifting.replies.loose import loose_json
+from instrc.lifting.replies.json_calls import end_of, json_calls, value_at
 from instrc.lifting.replies.reply import RawCall
-
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "tool_args", "params", "kwargs")
-_NAMES = ("name", "tool_name", "function_name", "action", "tool", "function")
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
@@ -38,79 +34,6 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
         if calls:
             return calls, "".join([*rest, text[end:]])
     return [], text
-
-
-def named_call(value: Json) -> RawCall | None:
-    """Return the call that an object with a name and arguments is; `None` if it is none."""
-    if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
-        value = inner
-    name = next((value[key] for key in _NAMES if key in value), None) if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(name, str):
-        return None
-    key = next((key for key in _ARGUMENTS if isinstance(value.get(key), dict | str)), None)
-    if key is None:
-        return RawCall(name, {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
-    return raw_call(name, value[key], value.get("id", value.get("tool_call_id")))
-
-
-def value_at(text: str, place: int) -> tuple[Json, int] | None:
-    """Return the JSON object or list that begins at a place of a text, and where it ends."""
-    from json import JSONDecoder  # it can say where a value ends
-
-    try:
-        return JSONDecoder().raw_decode(text, place)
-    except (ValueError, RecursionError):
-        return None
-
-
-def json_calls(text: str) -> list[RawCall]:
-    """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
-    text = text.strip()
-    if not text.startswith(("{", "[")):
-        return []
-    found: list[RawCall] = []
-    for value, ended in _values(text):
-        if ended:
-            found += _named_calls(value)
-        elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
-            found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
-        elif isinstance(value, str) and ends_early(value):
-            name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
-            found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
-    return found
-
-
-def _named_calls(value: Json) -> list[RawCall]:
-    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
-    return [call for call in calls if call is not None]
-
-
-def _values(text: str) -> Iterator[tuple[Json, bool]]:
-    """Yield the JSON values that stand one after the other, and the text behind them that is none."""
-    try:
-        yield loads(text), True
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return
-    place = 0
-    while place < len(text):
-        read = value_at(text, place)
-        if read is None:
-            yield text[place:], False
-            return
-        yield read[0], True
-        place = _end_of(_BETWEEN, text, read[1])
-
-
-_SPACE = re.compile(r"\s*")
-_BETWEEN = re.compile(r"[\s;,]*")
-
-
-def _end_of(run: re.Pattern[str], text: str, place: int) -> int:
-    """Return where a run that begins at a place ends."""
-    found = run.match(text, place)
-    return place if found is None else found.end()
 
 
 _PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
@@ -166,15 +89,14 @@ def _tool_call(match: re.Match[str]) -> list[RawCall]:
     if "<arg_key>" in body:
         name, _, rest = body.partition("<arg_key>")
         return [_elements(name, f"<arg_key>{rest}", _GLM)]
-    if behind := re.fullmatch(
-        r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", body, re.DOTALL
-    ):  # Hunyuan
+    if behind := _BEHIND_NAME.fullmatch(body):
         return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
     if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
         return [_elements(body, "", ended=bool(match["end"]))]
     return json_calls(body)
 
 
+_SPACE = re.compile(r"\s*")
 _MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
 
 
@@ -190,7 +112,7 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
         if read is None:
             return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
         found.append(RawCall(call["name"], read[0]))
-        place = _end_of(_SPACE, body, read[1])
+        place = end_of(_SPACE, body, read[1])
     return found
 
 
