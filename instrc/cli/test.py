@@ -60,13 +60,18 @@ def command(
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     report = Report()
     files = _files(["."] if paths is None else paths, report)
-    passed = failed = known = 0
-    changed: dict[Path, str] = {}
     try:
         workspace = Workspace(root or (), shared or (), locked=locked)
     except CompileError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
+    raise typer.Exit(_test(files, workspace, chosen, report, update=update))
+
+
+def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
+    """Run the cases of files, say what came out, and return the exit code."""
+    passed = failed = known = 0
+    changed: dict[Path, str] = {}
     for file in files:
         data = read_bytes(str(file), CASE_BYTES, report)
         if data is None:
@@ -87,7 +92,7 @@ def command(
         failed += len(cases) if problems else 0
     _write(changed, report)
     show(report.once(), Format.TEXT)
-    raise typer.Exit(_conclude(passed, failed, report, _nothing_tested(chosen, known)))
+    return _conclude(passed, failed, report, _nothing_tested(chosen, known))
 
 
 def _cases(file: Path, text: str) -> list[Case]:

@@ -22,6 +22,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.passes.bind.names import Called, CalledProgram, Special
+from instrc.passes.bind.program_arguments import admits_literal
 from instrc.passes.bind.values import Data, Inner, StepResult
 from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
@@ -163,7 +164,7 @@ def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, with
             continue
         label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
         if isinstance(each.value, Constant):
-            fits = programs.admits_literal(ev, schema, label, each.value.value, at, callee) and fits
+            fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
         else:
             ev.passed.append(TypedArgument(callee, label, each.value, schema, within, at))
     return fits

@@ -8,23 +8,18 @@ import msgspec
 
 from instrc import problems
 from instrc.ir.fusion import suffix_of
-from instrc.ir.graph import TypedArgument
-from instrc.ir.paths import Path
-from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
+from instrc.ir.surface import Anonymous, Argument, Binding, Expression
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.names import CalledProgram, define
+from instrc.passes.bind.program_arguments import evaluate_arguments
 from instrc.passes.bind.scopes import ProgramNames, Scope
-from instrc.passes.bind.values import BoundValue, Data, StepResult
+from instrc.passes.bind.values import BoundValue
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
-from instrc.schema.evaluation import satisfies
-from instrc.schema.validation import validate
 from instrc.source import Span
 from instrc.syntax.habits import name_habits
 from instrc.syntax.intake import take_in
@@ -45,7 +40,7 @@ def call_program(
     if names is None:
         return None
     expression = _export(ev, program, names, span)
-    given = yield _evaluate_arguments(ev, names, program, written, span, context)
+    given = yield evaluate_arguments(ev, names, program.file.segment, written, span, context)
     if given is None or expression is None:
         return None
     scope = Scope(
@@ -127,97 +122,4 @@ def _exports_of(names: ProgramNames) -> dict[str, Expression]:
     if not found:
         bindings = (each for each in names.program.statements if isinstance(each, Binding))
         found = {each.name.text: each.value for each in bindings if each.name.text not in names.survey.mentioned}
-    return found
-
-
-def _evaluate_arguments(
-    ev: Evaluation,
-    names: ProgramNames,
-    program: CalledProgram,
-    written: tuple[Argument, ...],
-    span: Span,
-    context: EvaluationContext,
-) -> Task[dict[str, BoundValue] | None]:
-    """Evaluate the arguments of a call of a program, by the names of its inputs."""
-    inputs = tuple(names.inputs)
-    found: dict[str, BoundValue] = {}
-    places: dict[str, Span] = {}
-    complete = True
-    callee = program.file.segment
-    for label, at, expression, braced in _arguments(written):
-        name = label or "prompt"
-        if braced and not is_data(expression) and not is_reference(ev, expression, context):
-            ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=callee))
-            places.setdefault(name, at)
-            complete = False
-            continue
-        if name in places:
-            if label is None:
-                ev.report.add(problems.calls.TooManyArguments(at=at, mixin=callee, first=places[name], inputs=inputs))
-            else:
-                ev.report.add(problems.names.RepeatedName(at=at, word=name, first=places[name]))
-            complete = False
-            continue
-        places[name] = at
-        if name not in inputs:
-            near = nearest(name, inputs)
-            ev.report.add(
-                problems.plan_arguments.UnknownArgument(
-                    at=at, pointer="", callee=callee, argument=name, nearest=near, known=tuple(inputs)
-                )
-            )
-            complete = False
-            continue
-        value: BoundValue | None = (
-            Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
-        )
-        if value is None or (
-            isinstance(value, Data) and not admits_literal(ev, names.schemas()[name], name, value.value, at, callee)
-        ):
-            complete = False
-        else:
-            found[name] = Data(value.value, name) if isinstance(value, Data) else value
-            if isinstance(value, StepResult):
-                written_at = expression.span
-                ev.passed.append(TypedArgument(callee, name, value.path, names.schemas()[name], written_at, written_at))
-    if "prompt" not in found:
-        ev.reads_pipe(context)
-        found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
-    if not places.keys() >= set(inputs) - {"prompt"}:
-        complete = False
-        _report_missing(ev, inputs, places, callee, span)
-    return {name: found[name] for name in inputs} if complete else None
-
-
-def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, Span], callee: str, span: Span) -> None:
-    """Report the inputs that a call leaves out, unless names that are no inputs are probably meant for them."""
-    unknown = [name for name in places if name not in inputs]
-    meant = {near for name in unknown for near in nearest(name, inputs)}
-    missing = [name for name in inputs if name != "prompt" and name not in places and name not in meant]
-    if len(missing) > sum(not nearest(name, inputs) for name in unknown):
-        first, *others = missing
-        ev.report.add(
-            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
-        )
-
-
-def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
-    """Tell whether the schema of an argument admits a literal; report if not."""
-    if satisfies(literal, schema) is not False:
-        return True
-    reason = "; ".join(each.message for each in validate(literal, schema, most=1))
-    ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
-    return False
-
-
-def _arguments(written: tuple[Argument, ...]) -> list[tuple[str | None, Span, Expression, bool]]:
-    """Return what a call is given, with the names in its braces as labels, and whether it stands in braces."""
-    found: list[tuple[str | None, Span, Expression, bool]] = []
-    for each in written:
-        if each.label is None and isinstance(each.value, Object):
-            fields: tuple[Field, ...] = each.value.fields
-            named = ((field, field.value or Name(field.key, field.key_span)) for field in fields)
-            found += [(field.key, field.key_span, value, True) for field, value in named]
-        else:
-            found.append((each.label, each.label_span or each.value.span, each.value, False))
     return found

@@ -1,0 +1,129 @@
+"""The arguments of a call of a program: what its inputs are given, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from instrc import problems
+from instrc.ir.graph import TypedArgument
+from instrc.ir.paths import Path
+from instrc.ir.surface import Argument, Expression, Name, Object
+from instrc.jsonvalue import Json
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.scopes import ProgramNames
+from instrc.passes.bind.values import BoundValue, Data, StepResult
+from instrc.passes.trampoline import Task
+from instrc.problems.suggest import nearest
+from instrc.schema.evaluation import satisfies
+from instrc.schema.validation import validate
+from instrc.source import Span
+
+
+class _Given(NamedTuple):
+    """What a call gives to one input."""
+
+    name: str
+    """Its label, or its name in braces; what stands there plain is for `prompt`."""
+    plain: bool
+    at: Span
+    value: Expression
+    braced: bool
+    """Whether it stands in braces."""
+
+
+def evaluate_arguments(
+    ev: Evaluation, names: ProgramNames, callee: str, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+) -> Task[dict[str, BoundValue] | None]:
+    """Evaluate the arguments of a call, by the names of the inputs; `None`, once it is reported, if one is wrong or missing."""
+    inputs = tuple(names.inputs)
+    found: dict[str, BoundValue] = {}
+    places: dict[str, Span] = {}
+    complete = True
+    for given in _given(written):
+        name = given.name
+        if given.braced and not is_data(given.value) and not is_reference(ev, given.value, context):
+            ev.report.add(problems.misplaced.MisplacedCall(at=given.value.span, word=given.value.span.text, holder=callee))
+            places.setdefault(name, given.at)
+            complete = False
+        elif name in places:
+            _report_second(ev, given, callee, inputs, places[name])
+            complete = False
+        elif name not in inputs:
+            places[name] = given.at
+            _report_unknown(ev, name, given.at, callee, inputs)
+            complete = False
+        else:
+            places[name] = given.at
+            value: BoundValue | None = (
+                Data(data_of(ev, given.value)) if is_data(given.value) else (yield ev.value(given.value, context.inside()))
+            )
+            if isinstance(value, Data):
+                fits = admits_literal(ev, names.schemas()[name], name, value.value, given.at, callee)
+                value = Data(value.value, name) if fits else None
+            if value is None:
+                complete = False
+            else:
+                found[name] = value
+                if isinstance(value, StepResult):
+                    at = given.value.span
+                    ev.passed.append(TypedArgument(callee, name, value.path, names.schemas()[name], at, at))
+    if "prompt" not in found:
+        ev.reads_pipe(context)
+        found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
+    if not places.keys() >= set(inputs) - {"prompt"}:
+        complete = False
+        _report_missing(ev, inputs, places, callee, span)
+    return {name: found[name] for name in inputs} if complete else None
+
+
+def _report_second(ev: Evaluation, given: _Given, callee: str, inputs: tuple[str, ...], first: Span) -> None:
+    """Report an input that is given twice; of plain arguments there can be one."""
+    if given.plain:
+        ev.report.add(problems.calls.TooManyArguments(at=given.at, mixin=callee, first=first, inputs=inputs))
+    else:
+        ev.report.add(problems.names.RepeatedName(at=given.at, word=given.name, first=first))
+
+
+def _report_unknown(ev: Evaluation, name: str, at: Span, callee: str, inputs: tuple[str, ...]) -> None:
+    """Report an argument for which there is no input."""
+    near = nearest(name, inputs)
+    ev.report.add(
+        problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=inputs)
+    )
+
+
+def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, Span], callee: str, span: Span) -> None:
+    """Report the inputs that a call leaves out, unless names that are no inputs are probably meant for them."""
+    unknown = [name for name in places if name not in inputs]
+    meant = {near for name in unknown for near in nearest(name, inputs)}
+    missing = [name for name in inputs if name != "prompt" and name not in places and name not in meant]
+    if len(missing) > sum(not nearest(name, inputs) for name in unknown):
+        first, *others = missing
+        ev.report.add(
+            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
+        )
+
+
+def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
+    """Tell whether the schema of an argument admits a literal; report if not."""
+    if satisfies(literal, schema) is not False:
+        return True
+    reason = "; ".join(each.message for each in validate(literal, schema, most=1))
+    ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
+    return False
+
+
+def _given(written: tuple[Argument, ...]) -> Iterator[_Given]:
+    """Yield what a call is given, the names in its braces as labels."""
+    for each in written:
+        if each.label is None and isinstance(each.value, Object):
+            for field in each.value.fields:
+                value = field.value or Name(field.key, field.key_span)
+                yield _Given(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
+        else:
+            at = each.label_span or each.value.span
+            yield _Given(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)
