@@ -133,7 +133,8 @@ def _not_one(value: dict[str, Json]) -> str:
 
 
 def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:
-    read: set[str] = set()
+    """Return the tool that a function describes; members that no vibe has a place for are told."""
+    read = {"description", "title", *kind.silent, *kind.keywords}
 
     def first(keys: tuple[str, ...]) -> str | None:
         found = next((key for key in keys if value.get(key) is not None), None)
@@ -145,32 +146,12 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
     if name is not None and name.__class__ is not str:
         given.left_out((*path, name_key or ""), "name", "it is no text")
         name = None
-    raw = value[schema_key] if schema_key else None
-    schema_at = (*path, schema_key) if schema_key else path
-    if raw.__class__ is str and _unpacked(raw) is not None:
-        raw = _unpacked(raw)
-    if schema_key == "inputSchema" and raw.__class__ is dict and raw.keys() == {"json"} and _has_properties(raw["json"]):
-        raw, schema_at = raw["json"], (*schema_at, "json")  # as Bedrock Converse writes it
-    if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
-        raw = _two_lists(value, path, given)
-        read |= {"required_parameters", "optional_parameters"}
-    if kind.demanded and raw in (None, "", []):
-        given.read_as(path, f"a tool without {kind.demanded}", "one that takes no arguments")
-    if "required" in value:  # beside the parameters, where it does not belong
-        read.add("required")
-        if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:
-            given.read_as((*path, "required"), "required", "a part of the parameters")
-            raw = {**raw, "required": value["required"]}
+    raw, schema_at, beside = _parameters(value, schema_key, path, given, kind)
     schema = arguments(raw, schema_at, given, kind.rules)
-    title = value.get("title") if value.get("title").__class__ is str else None
-    extras = {}
-    for key, keyword in kind.keywords.items():
-        if value.get(key) is not None:
-            extras[keyword] = value[key]
-    read |= {"description", "title", *kind.silent, *kind.keywords}
     for key, part in value.items():
-        if key not in read and part is not None:
+        if key not in read and key not in beside and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
+    title = value.get("title")
     return ImportedTool(
         name=name,
         at=path,
@@ -179,8 +160,32 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         description=description_text(value.get("description"), (*path, "description"), given),
         title=title if isinstance(title, str) else None,
         result=partial(normalize_schema, value[result_key], (*path, result_key), given, kind.rules) if result_key else None,
-        extras=extras,
+        extras={keyword: value[key] for key, keyword in kind.keywords.items() if value.get(key) is not None},
     )
+
+
+def _parameters(
+    value: dict[str, Json], schema_key: str | None, path: Location, given: Given, kind: ListFormat
+) -> tuple[Json, Location, frozenset[str]]:
+    """Return the parameters as they are written, and where; and the members of the function that are part of them."""
+    beside: frozenset[str] = frozenset()
+    raw = value[schema_key] if schema_key else None
+    schema_at = (*path, schema_key) if schema_key else path
+    if raw.__class__ is str and _unpacked(raw) is not None:
+        raw = _unpacked(raw)
+    if schema_key == "inputSchema" and raw.__class__ is dict and raw.keys() == {"json"} and _has_properties(raw["json"]):
+        raw, schema_at = raw["json"], (*schema_at, "json")  # as Bedrock Converse writes it
+    if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
+        raw = _two_lists(value, path, given)
+        beside |= {"required_parameters", "optional_parameters"}
+    if kind.demanded and raw in (None, "", []):
+        given.read_as(path, f"a tool without {kind.demanded}", "one that takes no arguments")
+    if "required" in value:  # beside the parameters, where it does not belong
+        beside |= {"required"}
+        if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:
+            given.read_as((*path, "required"), "required", "a part of the parameters")
+            raw = {**raw, "required": value["required"]}
+    return raw, schema_at, beside
 
 
 def _has_properties(schema: Json) -> bool:

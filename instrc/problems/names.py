@@ -91,24 +91,36 @@ class UnknownName(Problem):
             found, wanted = self.file
             as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
             return f"there is `{found}`, which no name finds: save it as `{wanted}`{as_json}"
+        return self._of_known_word() or self._of_other_names()
+
+    def _of_known_word(self) -> str | None:
+        """Return the way out where the word itself shows what was meant; most do so only where no name is near."""
         if self.word in FOREIGN_VALUES:
             return f"write `{FOREIGN_VALUES[self.word]}`"
-        if self.word in _SWITCHES and not self.nearest:
-            return f"write `{_SWITCHES[self.word]}`"
-        if self.word in _NO_NUMBERS and not self.nearest:
-            return "JSON has no such number"
-        if self.word in _FAILURES and not self.nearest and self.at is not None and "try" in self.at.source.text:
-            return "what has failed is called `error`, in the `else` of a `try`"
-        if self.word in _IN_BLOCKS and not self.nearest:
-            return _IN_BLOCKS[self.word]
-        if not self.nearest and self.word in _LOOPS:
-            return "write `each NAME in PATH { … }`"
+        if not self.nearest and (told := self._of_word_of_other_languages()):
+            return told
         if self.word in _WAITING and self._next().startswith("("):
             return 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'
         if self.reading and not self.nearest:
             return f"name the value that has it first: `const found = …;`, then read `found.{self.word}`"
         if _STEP_KEY.fullmatch(self.word):
             return "keys exist in what is compiled only: name the value, `const found = …;`, and read it by that name"
+        return None
+
+    def _of_word_of_other_languages(self) -> str | None:
+        """Return what is written here instead of a word that other languages have."""
+        if self.word in _SWITCHES:
+            return f"write `{_SWITCHES[self.word]}`"
+        if self.word in _NO_NUMBERS:
+            return "JSON has no such number"
+        if self.word in _FAILURES and self.at is not None and "try" in self.at.source.text:
+            return "what has failed is called `error`, in the `else` of a `try`"
+        if self.word in _IN_BLOCKS:
+            return _IN_BLOCKS[self.word]
+        return "write `each NAME in PATH { … }`" if self.word in _LOOPS else None
+
+    def _of_other_names(self) -> str:
+        """Return the names that are near, with why they were not found, or what to do where none is."""
         advice = did_you_mean(self.nearest) or self._advice()
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"

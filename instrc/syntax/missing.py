@@ -27,41 +27,50 @@ def missing_behind(view: View) -> Slip:
     if not view.read:
         return None
     last, token = view.read[-1], view.token
-    at = view.span(last)
-    dummy = TokenRepair((view.one("NAME", "missing"),))
     if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
         span = view.source.span(last.start, token.end)
         advice = "write one `|` to lead to the next stage; in a condition write `or`"
         return words.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
-    keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
     if last.kind == "AT":
-        described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
-        if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
-            return found
-        if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
-            return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
-        if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
-            return notation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
-        version = token.kind == "NUMBER" and token.start == last.end
-        dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
-        return notation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
-    if keyword:
+        return _after_at(view, last)
+    if token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place):
         return None
-    if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
-        if token.kind == "VBAR":
-            return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
-        return statements.MissingStage(at=at, side="after"), dummy
     if last.kind == "EQUAL" or (last.kind == "COLON" and token.kind != "COLON"):
-        if token.kind == "VBAR":
-            return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
-        return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), TokenRepair(
-            dummy.put, 1 if token.kind == "EQUAL" else 0
-        )
+        return _without_value(view, last)
+    if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
+        return _without_value(view, last)
     if last.kind in STATEMENT and not view.open and not view.after_key:
         return _after_defining_word(view, last)
     if last.kind == "NAME" and view.before(2) in DEFINING and not view.open:
         return _after_defined_name(view, last)
     return None
+
+
+def _after_at(view: View, last: Token) -> Slip:
+    """See to an `@` with neither a text nor braces behind it: `@ name`, `Draft@2`, `@tool` before a function."""
+    at, token = view.span(last), view.token
+    described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
+    if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
+        return found
+    if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
+        return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
+    if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
+        return notation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
+    version = token.kind == "NUMBER" and token.start == last.end
+    dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
+    return notation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
+
+
+def _without_value(view: View, last: Token) -> Slip:
+    """See to `|`, `=` or `:` with no value behind it: a stage or a value is missing."""
+    at, token = view.span(last), view.token
+    if token.kind == "VBAR":
+        return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
+    missing = (view.one("NAME", "missing"),)
+    if last.kind == "VBAR":
+        return statements.MissingStage(at=at, side="after"), TokenRepair(missing)
+    repair = TokenRepair(missing, 1 if token.kind == "EQUAL" else 0)
+    return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), repair
 
 
 def _decorated(view: View) -> Slip:

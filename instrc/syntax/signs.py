@@ -14,19 +14,8 @@ def sign_slip(view: View) -> Slip:
     before = view.before()
     after_nothing = not view.read or before in OPENING or before in {"COMMA", "SEMICOLON"}
     match token.kind:
-        case "COMMA" if not view.open and (_several_names(view) or (before == "NAME" and view.before(2) in STATEMENT)):
-            return brackets.ExtraComma(at=at, where="names"), GIVE_UP
-        case "COMMA" if not view.open:
-            return brackets.ExtraComma(at=at, where=_place_behind_block(view)), TokenRepair(
-                (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else (), 1
-            )
-        case "COMMA" if after_nothing:
-            return brackets.ExtraComma(at=at), TokenRepair(drop=1)
-        case "COMMA" if (arrow := _arrow_behind(view)) is not None:
-            return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
-        case "COMMA" if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
-            following = view.accepts("VBAR", view.following.kind)
-            return brackets.ExtraComma(at=at, where="group"), TokenRepair((view.one("VBAR"),) if following else (), 1)
+        case "COMMA":
+            return _comma(view, after_nothing=after_nothing)
         case "VBAR" if after_nothing:
             return statements.MissingStage(at=at, side="before"), TokenRepair(drop=1)
         case "EQUAL" | "COLON" if not view.open and before == "NAME" and view.before(2) == "INPUT":
@@ -49,6 +38,24 @@ def sign_slip(view: View) -> Slip:
         case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
             return misplaced.BracketAfterValue(at=at), TokenRepair((view.one(put),)) if view.accepts(put) else GIVE_UP
+    return None
+
+
+def _comma(view: View, *, after_nothing: bool) -> Slip:
+    """See to a comma outside of brackets, after nothing, or in a group: `p, q = A`, `A, B`, `(, a)`, `(A, B)`."""
+    at = view.span(view.token)
+    if not view.open:
+        if _several_names(view) or (view.before() == "NAME" and view.before(2) in STATEMENT):
+            return brackets.ExtraComma(at=at, where="names"), GIVE_UP
+        put = (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else ()
+        return brackets.ExtraComma(at=at, where=_place_behind_block(view)), TokenRepair(put, 1)
+    if after_nothing:
+        return brackets.ExtraComma(at=at), TokenRepair(drop=1)
+    if (arrow := _arrow_behind(view)) is not None:
+        return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
+    if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
+        put = (view.one("VBAR"),) if view.accepts("VBAR", view.following.kind) else ()
+        return brackets.ExtraComma(at=at, where="group"), TokenRepair(put, 1)
     return None
 
 
