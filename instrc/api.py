@@ -231,7 +231,7 @@ def _schemas(vibes: Mapping[str, object] | None, report: Report) -> dict[str, Js
 
 
 def _schema(value: object, option: str, report: Report) -> Json:
-    from instrc.lint.foreign import foreign  # few programs have vibes in memory
+    from instrc.lint.other_documents import foreign  # few programs have vibes in memory
 
     if isinstance(value, dict) and foreign(value, option) is None:
         return value

@@ -9,6 +9,9 @@ _DURATION = (  # compiled when it is needed
     r"P(?=[\dT])(?:(\d+(?:[.,]\d+)?)Y)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?"
     r"(?:T(?=\d)(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?"
 )
+_NUMBER = r"\d{1,9}(?:\.\d{1,6})?"
+_FIXED = rf"P(?=[\dT])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
+"""What a program may write."""
 _SECONDS = (365 * 86400, 30 * 86400, 7 * 86400, 86400, 3600, 60, 1)
 """Of a year, a month, a week, …: without a date to count from, a year has 365 days and a month 30."""
 
@@ -30,3 +33,13 @@ def is_duration(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_fixed_duration(text: str) -> bool:
+    """Tell whether a text is a duration; months and years are of no fixed length, so they are none."""
+    return re.fullmatch(_FIXED, text) is not None
+
+
+def is_no_time(text: str) -> bool:
+    """Tell whether a duration is zero."""
+    return re.search("[1-9]", text) is None

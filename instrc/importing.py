@@ -12,7 +12,7 @@ from instrc import arguments
 from instrc.files import STDIN, read_bytes, shown_path
 from instrc.importers.catalogue import KINDS, OF_PYTHON
 from instrc.importers.given import Given, of_text, of_value
-from instrc.importers.kinds import Imported, given_of, known_kind, read_tools
+from instrc.importers.read_tools import Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -64,7 +64,7 @@ def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, .
 
     What has none is a `CompileError` that names the `option`.
     """
-    from instrc.lint.foreign import foreign
+    from instrc.lint.other_documents import foreign
     from instrc.lowering.given import tool_of
 
     known: object = value

@@ -21,7 +21,7 @@ from instrc.regular import read_regular
 from instrc.source import Source
 
 if TYPE_CHECKING:
-    from instrc.importers.kinds import Imported
+    from instrc.importers.read_tools import Imported
 
 
 class Results(StrEnum):
@@ -84,7 +84,7 @@ def _without_source(kind: str) -> str:
     """Say what is missing where one argument is given: mostly it is the source, and its kind is missing."""
     if kind in KINDS:
         return f"the source is missing: `instrc import {kind} FILE`"
-    from instrc.lint.foreign import foreign  # for this mistake only
+    from instrc.lint.other_documents import foreign  # for this mistake only
 
     try:
         document = loads(read_regular(kind, SEEN_BYTES))

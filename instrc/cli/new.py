@@ -15,7 +15,7 @@ from instrc.naming import file_name
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import FileExists
 from instrc.problems.suggest import comparable
-from instrc.scaffold.single import new
+from instrc.scaffold.one_file import new
 from instrc.source import Source
 from instrc.vibes.project import read_settings
 from instrc.vibes.roots import ENDING

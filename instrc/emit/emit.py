@@ -7,7 +7,7 @@ from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.hints import Purpose
 from instrc.emit.process import make_process
-from instrc.emit.render import Renderer
+from instrc.emit.step_schemas import StepSchemas
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.fusion import Argument, Unit
@@ -24,47 +24,47 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     bare = plan.bare and batch <= 1
     documents: dict[Emit, JsonObject] = {}
 
-    def renderer(part: Purpose) -> Renderer:
+    def schemas_for(part: Purpose) -> StepSchemas:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         taken = frozenset(names) if part == "process" else frozenset()
-        return Renderer(plan, part, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
+        return StepSchemas(plan, part, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
 
-    render = renderer("tool")
-    tool = _entry(plan, render, title, bare=bare, stripped="engine")
+    schemas = schemas_for("tool")
+    tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
     documents["tool"] = tool
     if shape == "process":
-        documents["result"] = _all_steps(plan, renderer("result"), title, {"all"})
-        documents["flat"] = _all_steps(plan, renderer("flat"), title, {"engine"})
-        documents["process"] = make_process(plan, renderer("process"), title).to_json()
+        documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
+        documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
+        documents["process"] = make_process(plan, schemas_for("process"), title).to_json()
     elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
-        documents["result"] = _entry(plan, renderer("result"), title, bare=bare, stripped="all")
+        documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
     else:
         documents["result"] = as_object(strip(tool, {"all"}))
     if shape == "call":
-        documents["call"] = _call(plan, render, tool)
+        documents["call"] = _call(plan, schemas, tool)
     return Artefact(plan.flat.graph.name, title, documents, plan)
 
 
-def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
+def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
     """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
         unit = first.units[0]
-        entry = render.step(unit, None) if isinstance(unit, int) else {}
+        entry = schemas.step(unit, None) if isinstance(unit, int) else {}
     elif first.executor == "model":
-        entry = context(plan.flat.graph, first, render.container(first.units), render.place(first.units))
+        entry = context(plan.flat.graph, first, schemas.container(first.units), schemas.place(first.units))
     else:
         entry = NOTHING
-    whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)
+    whole = document(entry, title, schemas.definitions, keep_title=bare and plan.flat.graph.goal is None)
     return as_object(strip(whole, {stripped}))
 
 
 def process_of(plan: Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     taken = frozenset(definition_name(chunk) for chunk in plan.walk())
-    render = Renderer(plan, "process", batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
-    return make_process(plan, render, _title(plan))
+    schemas = StepSchemas(plan, "process", batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
+    return make_process(plan, schemas, _title(plan))
 
 
 def _title(plan: Plan) -> str | None:
@@ -96,7 +96,7 @@ def document(schema: Json, title: str | None, definitions: DocumentDefinitions, 
     return document
 
 
-def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> JsonObject:
+def _all_steps(plan: Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
     """Return all steps as one object, without chunks."""
     seen: set[int] = set()
     units: list[Unit] = []
@@ -110,16 +110,18 @@ def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[st
                 units.append(unit)
             if isinstance(unit, int):
                 seen.add(unit)
-    return as_object(strip(document(render.container(units).schema(at=render.place(units)), title, render.definitions), stripped))
+    return as_object(
+        strip(document(schemas.container(units).schema(at=schemas.place(units)), title, schemas.definitions), stripped)
+    )
 
 
-def _call(plan: Plan, render: Renderer, tool: JsonObject) -> JsonObject:
+def _call(plan: Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
     """Return a direct call: what to call with what, once the tool is filled in."""
     unit = plan.chunks[1].units[0]
     step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
     arguments: tuple[Argument, ...] = step.arguments if step else ()
     return {
         "activity": step.activity if step else None,
-        "arguments": written_value(render.paths.arguments(arguments, None)),
+        "arguments": written_value(schemas.paths.arguments(arguments, None)),
         "tool": tool,
     }

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from instrc.format.comments import Comment
+from instrc.format.line_breaking import Doc, Line, Nest
 from instrc.format.lists import Item, statement_rows
-from instrc.format.page import Doc, Line, Nest
 from instrc.format.parts import Made, without_brackets
 
 

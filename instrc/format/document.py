@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.format.page import Doc, Group, Line, Nest, layout
+from instrc.format.line_breaking import Doc, Group, Line, Nest, layout
 from instrc.jsontext import INDENTED
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)

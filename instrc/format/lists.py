@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc.format.comments import Comment
-from instrc.format.page import Broken, Doc, Group, Line, Nest
+from instrc.format.line_breaking import Broken, Doc, Group, Line, Nest
 from instrc.syntax.tables import CONTEXTUAL
 
 GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}

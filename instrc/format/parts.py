@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc.format.comments import Comment
+from instrc.format.line_breaking import Doc
 from instrc.format.lists import Item
-from instrc.format.page import Doc
 
 
 class Made(Struct, frozen=True, gc=False):

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from instrc.collector import paused_collector
 from instrc.format.comments import Comment
+from instrc.format.line_breaking import layout
 from instrc.format.lists import GOES_ON, Item, statement_rows
-from instrc.format.page import layout
 from instrc.format.program import format_program, statements_of_tree
 from instrc.ir.tree import Node
 from instrc.source import Source

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from instrc.collector import paused_collector
 from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
 from instrc.format.comments import Comment, WordComments, comments_of_words
+from instrc.format.line_breaking import Doc, Group, Line, Nest, layout
 from instrc.format.lists import Item, bracketed, line_end, lines_above
-from instrc.format.page import Doc, Group, Line, Nest, layout
 from instrc.format.parts import Made, comments_beside, without_brackets
 from instrc.ir.tree import Leaf, Phrase, Tree
 from instrc.source import Source

@@ -83,7 +83,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
-    from instrc.runtime.interpreter.v1.program import RunnablePlan
+    from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 
     for region in RunnablePlan(plan).regions:
         for unit in region.units:

@@ -8,7 +8,7 @@ from functools import partial
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
-from instrc.lint.written import program_nodes
+from instrc.lint.nodes import program_nodes
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of
 from instrc.source import Span

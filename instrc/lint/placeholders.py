@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from instrc.ir.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat
 from instrc.jsonvalue import Json, pointer
-from instrc.lint.written import program_nodes
+from instrc.lint.nodes import program_nodes
 from instrc.problems.problem import Problem
 from instrc.schema.walk import walk
 from instrc.source import Span

@@ -9,7 +9,7 @@ from instrc.ir.surface import Program
 from instrc.lint.annotations import review_annotations
 from instrc.lint.placeholders import placeholders
 from instrc.lint.slips import slips
-from instrc.lint.uses import review_used
+from instrc.lint.used_vibes import review_used
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from instrc.ir.reads import is_value
 from instrc.jsonvalue import LATEST_DRAFT, Json, Location, listing, pointer
-from instrc.lint.foreign import foreign
+from instrc.lint.other_documents import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Input, Literal, Name, Object, Pipe, Program, Uri
 from instrc.limits.programs import COMPARED_LABELS, COMPARED_NAME
-from instrc.lint.written import program_nodes
+from instrc.lint.nodes import program_nodes
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import is_a_slip_of
 from instrc.source import Span

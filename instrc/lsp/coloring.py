@@ -7,8 +7,8 @@ import re
 from lsprotocol import types
 
 from instrc.ir.fusion import SUFFIXES, suffix_of
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import carried_out_by
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.syntax.tables import CONTEXTUAL
 from instrc.syntax.tokens import Token
 

@@ -13,10 +13,10 @@ from instrc.ir.surface import Call, Name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import COMPLETION_DISTANCE
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.expected import Expected, expected
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, members
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.naming import pascal
 
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")

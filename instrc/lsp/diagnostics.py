@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.lsp.session import EditorSession, TextDocument
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.render import visible
 from instrc.source import Source, Span

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from instrc.lsp.before import TextBefore
+from instrc.lsp.editor_session import TextDocument
 from instrc.lsp.segments import Segments
-from instrc.lsp.session import TextDocument
 from instrc.syntax.tables import CONTEXTUAL, Tables, tables
 
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})

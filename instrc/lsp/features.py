@@ -9,10 +9,10 @@ from lsprotocol import types
 
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, fix_all
+from instrc.lsp.editor_session import TextDocument
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import applied
 from instrc.lsp.server import Server
-from instrc.lsp.session import TextDocument
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import HOVERED_SCHEMA
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge, KnownInstruction, carried_out_by, declared_inputs
 from instrc.lsp.scopes import Definition
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
 from instrc.vibes.programs import ProgramFile
 

@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from instrc.ir.surface import Access, Call, Object
 from instrc.lsp.diagnostics import uri_of
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.scopes import Definition, Mention
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal

@@ -20,9 +20,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from instrc.lsp.diagnostics import diagnostics, uri_of
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.incoming import Incoming
 from instrc.lsp.last_diagnostics import LastDiagnostics
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.problem import Problem
 from instrc.version import __version__
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from lsprotocol import types
 
 from instrc.lsp.diagnostics import uri_of
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge, KnownInstruction
-from instrc.lsp.session import EditorSession, TextDocument
 from instrc.naming import words
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparable

@@ -11,8 +11,8 @@ from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
+from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
-from instrc.plans.relations import elements, is_no_list, part
 from instrc.plans.tools import PlanTool, ToolSet, are_tools
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool

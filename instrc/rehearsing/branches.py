@@ -10,7 +10,7 @@ from instrc.ir.flow import Each, Else, Repeat, Try, When
 from instrc.jsonvalue import Json, as_object
 from instrc.rehearsing.points import refusals
 from instrc.runtime.interpreter.documents import BodyState, State
-from instrc.runtime.interpreter.v1.program import RunnablePlan
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 

@@ -17,8 +17,8 @@ from instrc.rehearsing.points import ABSENT, AS_MADE, Fails, Point
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
-from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.validation import complaints

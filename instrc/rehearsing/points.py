@@ -13,8 +13,8 @@ from instrc.jsonvalue import Json
 from instrc.limits.runs import TRIED_ORDERS, TRIED_VALUES
 from instrc.rehearsing.values import dereference, object_part, schema_inside, values_of
 from instrc.runtime.interpreter.commands import FailureKind
-from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 from instrc.runtime.models.sampling import instance_of
 

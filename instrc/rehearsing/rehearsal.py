@@ -15,8 +15,8 @@ from instrc.rehearsing.branches import RunBranch, run_branches
 from instrc.rehearsing.playing import MADE_UP, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
-from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.refusals import bases_of
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.schema.walk import rebuild

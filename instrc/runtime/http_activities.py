@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json, JsonObject, at
 from instrc.limits.runs import HTTP_BYTES, SHOWN_HTTP
 from instrc.runtime.activities import ActivityError, Handler, current_call
 from instrc.runtime.retrying import is_temporary
-from instrc.runtime.tables import UnusableTableError, checked
+from instrc.runtime.settings_tables import UnusableTableError, checked
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")

@@ -22,7 +22,7 @@ from instrc.jsonvalue import Json
 from instrc.runtime.activities import ActivityError, Handler
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.secrets import secret
-from instrc.runtime.tables import UnusableTableError, checked
+from instrc.runtime.settings_tables import UnusableTableError, checked
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""

@@ -14,7 +14,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, Handler
 from instrc.runtime.retrying import Retry
-from instrc.runtime.tables import UnusableTableError, refuse_table, with_variables
+from instrc.runtime.settings_tables import UnusableTableError, refuse_table, with_variables
 
 _POLICY = tuple(each.name for each in fields(Retry))
 

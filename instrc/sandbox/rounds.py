@@ -12,8 +12,8 @@ from collections.abc import Generator, Mapping, Sequence
 from threading import Lock
 
 from instrc.jsonvalue import Json
+from instrc.sandbox.child_process import require_smolagents
 from instrc.sandbox.observation import Observation, Recorded, Round, RoundLimits, ToolCall, ToolResult, repeatable
-from instrc.sandbox.process import require_smolagents
 from instrc.sandbox.sandbox import Sandbox
 
 RoundStep = ToolCall | Observation

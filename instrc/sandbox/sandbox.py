@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from instrc.jsonvalue import Json, as_array, as_object, as_text
+from instrc.sandbox.child_process import SandboxProcess, require_smolagents
 from instrc.sandbox.observation import (
     Observation,
     Recorded,
@@ -23,7 +24,6 @@ from instrc.sandbox.observation import (
     observation,
     repeatable,
 )
-from instrc.sandbox.process import SandboxProcess, require_smolagents
 
 _GRACE = 2.0
 """Seconds after the limit in which the process may end a round itself and tell what it printed."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from instrc.problems.suggest import comparable
 from instrc.regular import read_regular
 from instrc.source import Span
-from instrc.vibes.refusals import leads_outside, unreadable_file
+from instrc.vibes.errors import leads_outside, unreadable_file
 from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, choose
 from instrc.vibes.uri import parse
 

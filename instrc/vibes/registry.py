@@ -22,8 +22,8 @@ from instrc.problems.suggest import comparable, nearest
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
+from instrc.vibes.errors import leads_outside, short, unknown_version, unreadable_file, unresolved
 from instrc.vibes.programs import ProgramFile, Programs
-from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable_file, unresolved
 from instrc.vibes.roots import LeadsOutsideError, Root, VibeFile, choose, read_name
 from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
 from instrc.vibes.vibe import Vibe, parse_vibe

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from instrc.limits.incoming import REFERENCE_LENGTH
 from instrc.source import Span
-from instrc.vibes.refusals import forbidden, malformed, short
+from instrc.vibes.errors import forbidden, malformed, short
 
 SCHEME = "aug:"
 Version: TypeAlias = tuple[int, ...]

@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json
 from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
-from instrc.vibes.refusals import file_too_large, invalid_vibe
+from instrc.vibes.errors import file_too_large, invalid_vibe
 
 _ONLY_IN_SCHEMAS = frozenset(
     [

@@ -31,8 +31,8 @@ from instrc.dialects.catalogue import TargetName
 from instrc.jsontext import dumps, loads
 from instrc.lsp import coloring, completion, navigation
 from instrc.lsp.diagnostics import diagnostics
+from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
-from instrc.lsp.session import EditorSession
 
 SECONDS, GIGABYTES = 10, 3
 NOTICED, MUCH = 0.4, 1.0

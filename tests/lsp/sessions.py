@@ -27,8 +27,8 @@ from lsprotocol import converters, types
 from instrc.format.source import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import diagnostics
+from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
-from instrc.lsp.session import EditorSession
 from instrc.problems.report import Report
 
 VIBES = {

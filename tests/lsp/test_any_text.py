@@ -15,9 +15,9 @@ from programs import mutated, mutations, programs
 from instrc.ir.surface import Program
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, diagnostics, fix_all
+from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
-from instrc.lsp.session import EditorSession
 from instrc.source import Source
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import tables

@@ -10,8 +10,8 @@ import pytest
 from objects import an_object
 
 from instrc.lsp import completion, navigation, uses
+from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.hover import hover
-from instrc.lsp.session import EditorSession, TextDocument
 
 TEXT = {"type": "string"}
 VIBES = {

@@ -10,9 +10,9 @@ from programs import programs
 
 from instrc.format.source import format_source
 from instrc.ir.surface import Program
+from instrc.lsp.editor_session import TextDocument
 from instrc.lsp.expected import expected
 from instrc.lsp.segments import changed_range, edited, read_segments
-from instrc.lsp.session import TextDocument
 from instrc.problems.report import Report
 from instrc.source import Source
 

@@ -13,8 +13,8 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access, subject
 from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.timing import timing_words
 from instrc.passes.bind.values import BoundValue, Data, Inner, StepResult
 from instrc.passes.trampoline import Task
 from instrc.schema.vocabulary import SPEAKS_OF

@@ -11,6 +11,7 @@ import dataclasses
 from msgspec.structs import replace
 
 from instrc import problems
+from instrc.durations import is_fixed_duration, is_no_time
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
@@ -39,7 +40,6 @@ from instrc.passes.bind.blocks import evaluate_block
 from instrc.passes.bind.braces import members
 from instrc.passes.bind.calls import call, fail
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.durations import is_fixed_duration, is_no_time
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning

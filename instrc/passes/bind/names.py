@@ -10,9 +10,9 @@ from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
-from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.scopes import LocalName, ProgramNames
 from instrc.passes.bind.survey import survey
+from instrc.passes.bind.timing import timing_words
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.report import Report
 from instrc.source import Span

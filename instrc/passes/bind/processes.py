@@ -12,13 +12,13 @@ from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import refuse_annotations
 from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
 from instrc.passes.bind.regions import PROGRAM
 from instrc.passes.bind.scopes import Scope
+from instrc.passes.bind.timing import timing_words
 from instrc.passes.bind.values import BoundValue, BraceNames, Cut, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.source import Span

@@ -14,7 +14,7 @@ from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 
 CURRENT = "1"
 """The version that new runs begin with."""
-_MODULES = {"1": "instrc.runtime.interpreter.v1.run"}
+_MODULES = {"1": "instrc.runtime.interpreter.v1.interface"}
 
 
 class Interpreter(Protocol):

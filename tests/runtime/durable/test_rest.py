@@ -17,7 +17,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos import mail, rest
 from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.loops import EventLoopThread, LoopEndedError
+from instrc.runtime.drivers.dbos.event_loop import EventLoopThread, LoopEndedError
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport

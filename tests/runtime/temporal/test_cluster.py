@@ -25,8 +25,8 @@ from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.blobs import converter
 from instrc.runtime.drivers.temporal.connection import trouble
 from instrc.runtime.drivers.temporal.engine import TemporalEngine
-from instrc.runtime.drivers.temporal.flow import RunWorkflow
 from instrc.runtime.drivers.temporal.serving import runner
+from instrc.runtime.drivers.temporal.workflow import RunWorkflow
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of

@@ -25,10 +25,10 @@ from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.children import child_of
 from instrc.runtime.drivers.dbos.claims import Claims
+from instrc.runtime.drivers.dbos.event_loop import EventLoopThread, LoopEndedError
 from instrc.runtime.drivers.dbos.journal import STEP, JournalEntry, entries_of, rebuild_journal
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.drivers.dbos.lock import HeldLock
-from instrc.runtime.drivers.dbos.loops import EventLoopThread, LoopEndedError
 from instrc.runtime.drivers.dbos.port import DurablePort
 from instrc.runtime.drivers.dbos.rest import Rest
 from instrc.runtime.effects import Effects

@@ -34,7 +34,7 @@ from instrc.runtime.drivers.temporal.connection import connected, has_search_att
 from instrc.runtime.drivers.temporal.documents import AnswerMessage, Launched
 from instrc.runtime.drivers.temporal.reports import ServerClient
 from instrc.runtime.drivers.temporal.serving import serving
-from instrc.runtime.drivers.temporal.sharing import SharedWorker
+from instrc.runtime.drivers.temporal.shared_worker import SharedWorker
 from instrc.runtime.engine import Equip, Keep, Launch, RunReport
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.questions import People, chosen

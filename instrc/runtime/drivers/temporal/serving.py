@@ -10,8 +10,8 @@ from temporalio.worker import Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from instrc.runtime.drivers.temporal.activities import Carrying
-from instrc.runtime.drivers.temporal.flow import RunWorkflow
 from instrc.runtime.drivers.temporal.telling import sinks
+from instrc.runtime.drivers.temporal.workflow import RunWorkflow
 from instrc.runtime.engine import Equip
 from instrc.runtime.events import Sink
 from instrc.runtime.interpreter import versions

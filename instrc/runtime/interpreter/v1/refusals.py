@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from instrc.ir.flow import Condition, Each, Else, Repeat, When
 from instrc.ir.reads import Named, Read, Segment, Value, reads_of
-from instrc.runtime.interpreter.v1.program import RunnablePlan
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.units import PlanRegion
 
 INPUT = -1

@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 from instrc.jsonvalue import JsonObject, as_text
 from instrc.runtime.interpreter.commands import Failure, FailureKind
 from instrc.runtime.interpreter.documents import BodyState, BranchState, EachState, Entry, PlanState, RepeatState, State
-from instrc.runtime.interpreter.v1.program import RunnablePlan
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.units import PlanRegion, PlanUnit
 
 ROOT = ""

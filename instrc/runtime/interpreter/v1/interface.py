@@ -10,9 +10,9 @@ from instrc.runtime.interpreter.commands import Command, Complaint, Result
 from instrc.runtime.interpreter.documents import PinnedPlan, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
-from instrc.runtime.interpreter.v1.program import RunnablePlan
 from instrc.runtime.interpreter.v1.record import record_of
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
+from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.runtime.validation import complaints
 

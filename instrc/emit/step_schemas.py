@@ -8,7 +8,7 @@ from typing import TypeAlias
 from instrc.emit.container import Container
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
-from instrc.emit.engines import Engines
+from instrc.emit.engine_properties import EngineWriter
 from instrc.emit.hints import Hints, Purpose
 from instrc.emit.parts import answer_of, has_output, input_part, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
@@ -34,7 +34,7 @@ _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
 
 
-class Renderer:
+class StepSchemas:
     """The schemas of one plan for one part."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Renderer:
         """The document is one step's schema, so that its references lead where they led."""
         self.paths: Paths = Paths(plan)
         self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
-        self.engines: Engines = Engines(self.graph, self.paths)
+        self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""

@@ -13,8 +13,8 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 
 
-class Engines:
-    """What is for the engine in the steps of one graph."""
+class EngineWriter:
+    """Write what is for the engine in the steps of one graph."""
 
     def __init__(self, graph: Graph, paths: Paths) -> None:
         self.graph = graph
