@@ -321,6 +321,29 @@ def test_a_repeat_that_ends_in_vain_on_a_refusal_stops_the_run() -> None:
     assert played.outcome == {"status": "stopped", "step": "step2_ask"}
 
 
+@pytest.mark.parametrize("path", ["previous.step1_ask.decision", "rounds"])
+def test_a_refusal_that_the_next_round_reads_does_not_stop_the_run(path: str) -> None:
+    changed = process(llmContext1=chunk(step2_change=step(TEXT, "prompt")))
+    document = process(
+        repeatContext1=repeat(
+            process(
+                whenContext1=when((is_(path, "Reject"), changed, None)),
+                userContext1=chunk(step1_ask=step(DECISION, "prompt")),
+            ),
+            item="one",
+            hands=["step1_ask"],
+            value="step1_ask",
+            key="step3_repeat",
+            **{"in": {"const": ["a", "b"]}},
+        )
+    )
+    decisions = iter(["Reject", "Approve"])
+    changed_once = {"step2_change": {"text": "a"}}
+    played = Played(document, lambda command: ok({"decision": next(decisions)} if command["kind"] == "user" else changed_once))
+    assert played.outcome["status"] == "done"
+    assert played.outcome["value"] == [{"decision": "Reject"}, {"decision": "Approve"}]
+
+
 def test_the_else_of_a_repeat_sees_the_rounds_and_gives_the_value() -> None:
     document = process(
         repeatContext1=repeat(
