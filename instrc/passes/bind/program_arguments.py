@@ -23,7 +23,7 @@ from instrc.schema.validation import validate
 from instrc.source import Span
 
 
-class _Given(NamedTuple):
+class _GivenInput(NamedTuple):
     """What a call gives to one input."""
 
     name: str
@@ -80,7 +80,7 @@ def evaluate_arguments(
     return {name: found[name] for name in inputs} if complete else None
 
 
-def _report_second(ev: Evaluation, given: _Given, callee: str, inputs: tuple[str, ...], first: Span) -> None:
+def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tuple[str, ...], first: Span) -> None:
     """Report an input that is given twice; of plain arguments there can be one."""
     if given.plain:
         ev.report.add(problems.calls.TooManyArguments(at=given.at, mixin=callee, first=first, inputs=inputs))
@@ -117,13 +117,13 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
     return False
 
 
-def _given(written: tuple[Argument, ...]) -> Iterator[_Given]:
+def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
     """Yield what a call is given, the names in its braces as labels."""
     for each in written:
         if each.label is None and isinstance(each.value, Object):
             for field in each.value.fields:
                 value = field.value or Name(field.key, field.key_span)
-                yield _Given(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
+                yield _GivenInput(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
         else:
             at = each.label_span or each.value.span
-            yield _Given(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)
+            yield _GivenInput(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)

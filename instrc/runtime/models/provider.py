@@ -133,8 +133,6 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
 
 def failure(error: Exception) -> ModelError:
     """Return what a library raised as an error of ours; overload, time limits and lost connections are worth another try."""
-    if isinstance(error, ModelError):
-        return error
     status = next(
         (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
     )
