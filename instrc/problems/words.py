@@ -123,7 +123,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "a member is read by its path, `people.name`; what is to be done with a list stands in `each NAME in PATH { … }`",
     ),
     (frozenset({"assert"}), "write what must be true into the schema, or `when PATH { … } else { … }`"),
-    (frozenset({"global", "nonlocal", "del"}), "remove it: a name has one value, which each block inside sees"),
+    (frozenset({"global", "nonlocal", "del", "mut"}), "remove it: a name has one value, which each block inside sees"),
     (
         frozenset({"and"}),
         "in a condition write one `when` in the other, for `until` in a name: `const done = when A { when B { true } }`",

@@ -22,6 +22,7 @@ from instrc.syntax.view import (
 
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
+_TEMPLATE = "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`"
 _ADVICE = {
     "&&": (_BESIDE,),
     "&": (_BESIDE,),
@@ -118,6 +119,8 @@ def foreign_sign(view: View) -> Slip:
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
         case "OPERATOR":
             put = "." if text == "?." else ""
+            if text == "%" and view.before() == "LBRACE":
+                return words.UnknownOperator(at=at, text=text, advice=(_TEMPLATE,)), GIVE_UP
             if advice := _beside_operator(view):
                 return words.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)

@@ -108,6 +108,8 @@ def _after_defined_name(view: View, last: Token) -> Slip:
         return statements.WrongEquals(at=view.span(token), text=":"), TokenRepair((view.one("EQUAL"),), 1)
     if token.kind == "LBRACE":
         return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
+    if token.kind == "NAME" and view.following.kind == "EQUAL" and not first_on_line(view.source, view.tokens, view.place):
+        return words.ForeignStatement(at=view.span(last), word=word), GIVE_UP  # `let mut x = …`, `const string x = …`
     if token.kind in STARTS_VALUE and token.kind != "LPAR":
         return statements.MissingEquals(at=view.span(token), word=word), TokenRepair((view.one("EQUAL"),))
     if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):

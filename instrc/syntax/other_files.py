@@ -11,7 +11,7 @@ from instrc.limits.programs import GUESSED_LINES
 from instrc.problems.problem import Problem
 from instrc.source import Source
 
-_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:"
+_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"
 _WORDS_OF_BLOCKS = r"(?:try|else|finally|loop|begin|do|default)"
 _OTHER_FILES = (
     (r"\s*---[ \t]*(\r?\n|\Z)", "YAML"),

@@ -15,7 +15,7 @@ FOREIGN = _words(
     and as assert async await break call case catch class continue def del delete elif elseif elsif enum except
     execute export extends finally fn for foreach from func function global goto if import include insert interface
     invoke lambda match namespace new nonlocal not or package private protected public raise require return run select
-    self static struct switch then this throw type unless update using val var where while with yield
+    self static struct switch then this throw type unless update use using val var where while with yield
     """
 )
 """Words that begin a statement in other languages."""

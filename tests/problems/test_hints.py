@@ -137,3 +137,40 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
         (problem,) = instrc.import_tools(kind, "https://example.com/mcp").problems
         assert problem.name == "unreadable-file"
         assert problem.hint == "nothing is fetched from an address: save what it answers as a file, and give the file"
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "shown", "hint"),
+    [
+        ("let mut x = A; B(x)", "foreign-statement", "mut", "remove it: a name has one value, which each block inside sees"),
+        (
+            "const string x = A; B(x)",
+            "foreign-statement",
+            "string",
+            "name values with `const NAME = …`, export with `tool NAME = …`",
+        ),
+        (
+            "use a::A;",
+            "foreign-statement",
+            "use",
+            "nothing is imported: instructions are found by name, or by an `aug:` reference",
+        ),
+        (
+            "{% if x %} A {% endif %}",
+            "unknown-operator",
+            "%",
+            "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`",
+        ),
+        ('{ "a": A; "b": B }', "semicolon-in-brackets", ";", "separate with `,`"),
+    ],
+)
+def test_a_habit_of_another_language_is_one_problem_at_its_word(program: str, name: str, shown: str, hint: str) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile(program, vibes={"A": STEP, "B": STEP})
+    [problem] = caught.value.problems
+    assert problem.at is not None
+    assert (problem.name, problem.at.text, problem.hint) == (name, shown, hint)
+
+
+def test_a_definition_without_equals_is_told_so_where_the_next_line_defines_a_name() -> None:
+    assert hints("const x\ny = A")[0] == "write `x = …`"
