@@ -220,6 +220,8 @@ class UnreadResult(Problem):
     Give it a name and pass it on, and send only what was approved:
     `const draft = Draft(prompt); const answer = Confirm_User(draft); when answer.decision is "Approve" { Send_Activity(draft) }`.
     `Confirm_User(prompt)` would have this problem too: the person would decide without seeing the draft that is sent.
+    `Confirm_User(prompt) | Log_Activity` has no problem: no step has a result that could be passed on,
+    and to note a decision needs nothing else.
     """
 
     name: ClassVar[str] = "unread-result"
