@@ -124,7 +124,7 @@ NAMED_DEPTH: Final = 2
 REGEX_SECONDS: Final = 0.5
 """For all texts of one `time_limit` together that the second engine looks at."""
 REPAIR_ROUNDS: Final = 50
-"""Each takes out at least one of the places that are refused, of which each round names twenty."""
+"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
 TOLD_WORDS: Final = 500
 """Characters of what a validator says of one violation."""
 TOLD_HEAD: Final = 200

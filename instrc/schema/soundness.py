@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, Location, tokens
-from instrc.limits.schemas import REPAIR_ROUNDS
+from instrc.limits.schemas import META_ERRORS, REPAIR_ROUNDS
 from instrc.schema.normalize import Normalized
 from instrc.schema.notes import Note
 from instrc.schema.wellformed import problems_of
@@ -13,7 +13,7 @@ def made_sound(schema: Json, path: Location = ()) -> Normalized:
     """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
     notes: list[Note] = []
     for _ in range(REPAIR_ROUNDS):
-        wrong = problems_of(schema)
+        wrong = problems_of(schema, most=META_ERRORS)
         if not wrong:
             return Normalized(schema, tuple(notes))
         for problem in wrong:

@@ -45,17 +45,19 @@ class Doubt(Struct, frozen=True):
     value: Json
 
 
-def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None) -> tuple[InvalidSchema, ...]:
+def problems_of(
+    schema: Json, locate: Callable[[str], Span | None] | None = None, *, most: int = TOLD_PROBLEMS
+) -> tuple[InvalidSchema, ...]:
     """Return what is wrong with a schema by itself, its references aside, in the order in which it is written.
 
-    `locate` gives the place of a JSON Pointer.
+    `locate` gives the place of a JSON Pointer; `most` is how many are told.
     """
     if not is_schema(schema):
         found: dict[Location, str] = {(): f"{_value_in_words(schema)} is not an object or a boolean"}
     elif next(doubtful(schema), None) is None:
         return ()
     else:
-        found = dict(islice(_refusals(schema), TOLD_PROBLEMS))
+        found = dict(islice(_refusals(schema), most))
     if not found:
         return ()
     from instrc.problems.schemas import InvalidSchema  # only where something is wrong
@@ -67,7 +69,7 @@ def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None
             reason=found[path],
             nearest=_nearest_type(path, schema),
         )
-        for path in sorted(found, key=lambda path: _order(path, schema))
+        for path in sorted(found, key=_order_in(schema))
     )
 
 
@@ -111,6 +113,7 @@ def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
 
 _MAPS = NAMED - {"dependencies"}
 _LISTS = MANY - {"items"}
+_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _refusals(schema: Json) -> Iterator[tuple[Location, str]]:
@@ -157,6 +160,8 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
             return
         return
     for doubt in doubtful(schema):
+        if doubt.step is None and doubt.keyword in _OF_PATTERNS and next(patterns_in({doubt.keyword: doubt.value}), None):
+            continue  # its form is sound: the regular expressions themselves are judged apart
         member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
         probe = {doubt.keyword: doubt.value if doubt.step is None else member}
         place = (*doubt.node, doubt.keyword, *(() if doubt.step is None else (doubt.step,)))
@@ -174,7 +179,7 @@ def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[L
         deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
         best = deeper[0] if deeper else error
         found.setdefault(tuple(best.absolute_path), _reason(best))
-    yield from sorted(found.items(), key=lambda item: _order(item[0], schema))
+    yield from ((place, found[place]) for place in sorted(found, key=_order_in(schema)))
 
 
 def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator] | None:
@@ -249,10 +254,20 @@ def _part(value: Json, step: str | int) -> Json:
     return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
 
 
-def _order(path: Location, schema: Json) -> list[int]:
-    """Return a key that sorts paths as they are written."""
-    value, order = schema, list[int]()
-    for step in path:
-        order.append(step if isinstance(step, int) else list(as_object(value)).index(step))
-        value = _part(value, step)
+def _order_in(schema: Json) -> Callable[[Location], list[int]]:
+    """Return the key that sorts paths as they are written in a schema."""
+    positions: dict[int, dict[str, int]] = {}
+
+    def order(path: Location) -> list[int]:
+        value, numbers = schema, list[int]()
+        for step in path:
+            if isinstance(step, int):
+                numbers.append(step)
+            else:
+                if id(value) not in positions:
+                    positions[id(value)] = {key: number for number, key in enumerate(as_object(value))}
+                numbers.append(positions[id(value)][step])
+            value = _part(value, step)
+        return numbers
+
     return order

@@ -217,6 +217,11 @@ def refused(text: str, **options: Any) -> list[instrc.Problem]:
     return list(caught.value.problems)
 
 
+def broken_patterns(size: int) -> object:
+    """Take out very many regular expressions that nobody reads."""
+    return instrc.lower({"properties": {f"p{i}": {"pattern": f"([a-z{i}"} for i in range(size)}}, "openai")
+
+
 def labels(size: int) -> object:
     """Look for labels that differ by one letter among many that differ by more, beside a very long one."""
     calls = "".join(f"Draft({chr(97 + i % 26) * 5}{i * i}: prompt);\n" for i in range(size))
@@ -297,6 +302,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (references_to_many_branches, 200, 2.5),
     (recursive_in_each_property, 10, 3),
     (forbidden_names, 300, 2.5),
+    (broken_patterns, 50, 2.5),
     (labels, 200, 2.5),
     (unused_beside_errors, 100, 2.5),
     (unseparated, 300, 2.5),
