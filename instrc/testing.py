@@ -22,6 +22,7 @@ from typing import NoReturn
 from instrc.cases import EXPECTED, Block, Case
 from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
+from instrc.jsonreader import repeated_keys
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 from instrc.limits.runs import TESTED_COMMANDS
@@ -104,23 +105,29 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
 
 def _json(block: Block) -> Json:
     try:
-        return loads(block.text)
+        value = loads(block.text)
     except ValueError as error:
         _refuse(f"the block `{block.word}` is not JSON: {error}")
+    twice = repeated_keys(block.text)
+    if twice:
+        _refuse(f"the block `{block.word}` has the key `{twice[0]}` twice in one object")
+    return value
 
 
 def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
     """Return what becomes of an answer."""
     tool, value = artefact.documents["tool"], _json(block)
-    target = next((word for word in block.rest if "=" not in word), None)
-    if target is not None:
+    targets = [word for word in block.rest if "=" not in word]
+    if len(targets) > 1:
+        _refuse(f"the block `answer` names several targets, {', '.join(f'`{word}`' for word in targets)}: make a case of each")
+    if targets:
         from instrc.dialects.catalogue import dialect  # few cases are of a provider
         from instrc.ir.tool import Tool
         from instrc.lifting.lift import lift
         from instrc.lowering.lower import lower
 
         try:
-            lifted = lift(value, lower(Tool(artefact.name, tool), dialect(target)).map)
+            lifted = lift(value, lower(Tool(artefact.name, tool), dialect(targets[0])).map)
         except CompileError as error:
             _refuse(error.problems[0].with_hint)
         problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]

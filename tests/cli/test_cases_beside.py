@@ -118,6 +118,14 @@ def test_what_comes_out_is_written_into_the_cases(instrc: Instrc, folder: Path) 
         ("```json output\n{}\n```", "it gives nothing"),
         ("```json answer\n{}\n```", "it expects nothing"),
         ("```json answer\n{\n```\n```json output\n{}\n```", "is not JSON"),
+        (
+            '```json answer\n{"a": 1, "a": 2}\n```\n```json output\n{}\n```',
+            "the block `answer` has the key `a` twice in one object",
+        ),
+        (
+            "```json answer openai gemini\n{}\n```\n```json output\n{}\n```",
+            "the block `answer` names several targets, `openai`, `gemini`: make a case of each",
+        ),
         ("```json answers\n{}\n```\n```json value\n1\n```", "there is no answer for"),
         ("```json answers\n5\n```\n```json value\n1\n```", "is an object"),
         ("```json answer export=x\n{}\n```\n```json output\n{}\n```", "there is no export `x`"),
