@@ -693,6 +693,12 @@ def test_a_budget_ends_a_run_with_limit() -> None:
     assert played.outcome["error"]["code"] == "requests"
 
 
+def test_a_budget_of_one_request_is_enough_for_one_chunk() -> None:
+    document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
+    played = Played(document, lambda _command: ok({"step1_a": {"text": "a"}}), requests=1)
+    assert played.outcome["status"] == "done"
+
+
 def test_another_model_for_a_step_is_a_call_of_its_own() -> None:
     document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt"), step2_b=step(TEXT, "step1_a")))
     played = Played(

@@ -14,6 +14,7 @@ import pytest
 
 import instrc
 from instrc.cli import main
+from instrc.runtime.handle import words_of
 
 PROGRAM = """
 const mail = prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" }, "$score": { type: "number" } },
@@ -189,3 +190,15 @@ def test_an_engine_that_nobody_knows_is_a_problem() -> None:
     with pytest.raises(instrc.CompileError) as raised:
         instrc.find_run("x", engine="steam")
     assert raised.value.problems[0].name == "unusable-setting"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (None, "the run has not ended"),
+        ({"status": "stopped", "step": "step1_ask"}, "`step1_ask` was refused, so the run has stopped"),
+        ({"status": "done", "output": {}, "value": None}, "done"),
+    ],
+)
+def test_the_end_of_a_run_is_said_in_words(outcome: Any, words: str) -> None:
+    assert words_of(outcome) == words

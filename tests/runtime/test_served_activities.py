@@ -16,6 +16,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, ActivityCall, ActivityError
 from instrc.runtime.handler_calls import attempt_call
+from instrc.runtime.http_activities import fill_template
 from instrc.runtime.secrets import MASK, redacted
 from instrc.runtime.served import served
 
@@ -242,3 +243,8 @@ def test_a_call_of_a_session_that_ends_before_it_answers_is_unreachable() -> Non
     with pytest.raises(ActivityError) as raised:
         asyncio.run(ended())
     assert raised.value.code == "unreachable"
+
+
+def test_a_template_of_a_request_is_filled_however_deep_its_places_are() -> None:
+    template = {"to": ["{who}", {"text": "Dear {who}"}], "tries": 3}
+    assert fill_template(template, {"who": "Ann"}) == {"to": ["Ann", {"text": "Dear Ann"}], "tries": 3}
