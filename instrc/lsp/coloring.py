@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from lsprotocol import types
 
 from instrc.ir.fusion import SUFFIXES, suffix_of
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import carried_out_by
+from instrc.lsp.positions import Lines
 from instrc.syntax.tables import CONTEXTUAL
 from instrc.syntax.tokens import Token
 
@@ -28,10 +27,12 @@ TOKENS = [
 ]
 """Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
 _NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
-_LINE_END = re.compile(r"[\r\n]")
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
 _WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
 _WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
+_NAMES = _WORDS | {"NAME"}
+_FIXED = {"STRING": "string", "NUMBER": "number", "AUG_URI": "namespace", "METRIC": "property"}
+"""What is always of one kind, by the grammar's names."""
 _OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
@@ -44,21 +45,20 @@ def semantic_tokens(document: TextDocument) -> list[int]:
     }
     words = document.words
     rows = [(span.start, span.end, "comment") for span in words.comments]
-    rows += [(word.start, word.end, kind) for word in words.tokens if (kind := _kind(word, document, defined))]
+    rows += [
+        (word.start, word.end, kind)
+        for word in words.tokens
+        if (kind := _FIXED.get(word.kind) or (_name_kind(word, document, defined) if word.kind in _NAMES else ""))
+    ]
     rows.sort()
-    return _encode_rows(rows, document)
+    return _encode_rows(rows, document.lines)
 
 
-def _kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
+def _name_kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
+    """Return the kind of a name, or of a word of the language, which may stand for a name."""
     mention = document.index.by_start.get(word.start)
     if word.kind in _WORDS and mention is None and word.start not in defined:
         return "keyword"
-    if word.kind in {"STRING", "NUMBER"}:
-        return word.kind.lower()
-    if word.kind == "AUG_URI":
-        return "namespace"
-    if word.kind == "METRIC":
-        return "property"
     if word.kind != "NAME" and word.kind not in CONTEXTUAL:
         return ""
     if word.start in defined:
@@ -71,22 +71,13 @@ def _kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
     return _BY_KIND[kind] if mention.text != "prompt" else "parameter"
 
 
-def _encode_rows(rows: list[tuple[int, int, str]], document: TextDocument) -> list[int]:
+def _encode_rows(rows: list[tuple[int, int, str]], lines: Lines) -> list[int]:
     """Return tokens relative to the one before; one over several lines becomes one a line."""
     data: list[int] = []
     line = column = 0
-    text, lines = document.source.text, document.lines
-    for start, end, kind in rows:
-        position = start
-        while position < end:
-            found = _LINE_END.search(text, position, end)
-            stop = found.start() if found else end
-            if stop > position:
-                row, before = lines.place(position)
-                length = lines.units(text[position:stop])
-                data += [row - line, before - (column if row == line else 0), length, _NUMBERS[kind], 0]
-                line, column = row, before
-            position = stop + 1
+    for row, before, length, kind in lines.stretches(rows):
+        data += row - line, before - (column if row == line else 0), length, _NUMBERS[kind], 0
+        line, column = row, before
     return data
 
 

@@ -81,12 +81,14 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
     """Return the schema of what stands before the last point."""
     way = re.findall(r"[$\w]+", path.group(2))
     text = document.source.text
-    completed = f"{text[:offset]}{'x' if text[offset - 1 : offset] in '. ' else ''}{text[offset:]}"  # a path has an end
-    definition = document.index.scope(offset).find(path.group(1))
-    if definition is None:  # what is not typed to its end can hide the block around it
-        document = TextDocument(document.path, completed, document.encoding)
-        definition = document.index.scope(offset).find(path.group(1))
-    return {} if definition is None else knowledge.along(definition, way, document.index)
+    read = [document]
+    if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
+        read.insert(0, TextDocument(document.path, f"{text[:offset]}x{text[offset:]}", document.encoding))
+    for each in read:
+        definition = each.index.scope(offset).find(path.group(1))
+        if definition is not None:
+            return knowledge.along(definition, way, each.index)
+    return {}
 
 
 def _is_silent(before: str) -> bool:

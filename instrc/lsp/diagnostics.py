@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from lsprotocol import types
 
 from instrc.lsp.editor_session import EditorSession, TextDocument
+from instrc.lsp.positions import uri_of
 from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.render import visible
 from instrc.source import Source, Span
@@ -88,12 +88,7 @@ def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.C
 
 def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
     edits = [types.TextEdit(document.lines.range(edit.span), edit.text) for fix in fixes for edit in fix.edits]
-    return types.WorkspaceEdit(changes={uri_of(document.path): edits})
-
-
-def uri_of(path: str) -> str:
-    """Return the URI of a file."""
-    return path if "://" in path else Path(path).absolute().as_uri()
+    return types.WorkspaceEdit(changes={document.uri: edits})
 
 
 def _is_file(source: Source) -> bool:

@@ -16,7 +16,7 @@ from instrc.format.source import format_source
 from instrc.ir.surface import Program
 from instrc.limits.incoming import UNOPENED_BYTES
 from instrc.lsp.knowledge import Knowledge
-from instrc.lsp.positions import Lines
+from instrc.lsp.positions import Lines, uri_of
 from instrc.lsp.scopes import SymbolIndex, index_of
 from instrc.lsp.segments import Segments, edited, read_segments
 from instrc.problems.problem import CompileError, Problem
@@ -49,6 +49,11 @@ class TextDocument:
     def is_vibe(self) -> bool:
         """Whether it is JSON and not a program."""
         return self.path.endswith(VIBE_ENDING)
+
+    @cached_property
+    def uri(self) -> str:
+        """Its name in the protocol."""
+        return uri_of(self.path)
 
     @cached_property
     def lines(self) -> Lines:

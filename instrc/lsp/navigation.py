@@ -7,9 +7,9 @@ import re
 from lsprotocol import types
 
 from instrc.ir.surface import Access, Call, Object
-from instrc.lsp.diagnostics import uri_of
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge
+from instrc.lsp.positions import uri_of
 from instrc.lsp.scopes import Definition, Mention
 from instrc.source import Span
 from instrc.syntax.tables import tables
@@ -31,7 +31,7 @@ def definition(document: TextDocument, offset: int, session: EditorSession) -> t
     knowledge = session.knowledge(document)
     span = member_place(document, offset, knowledge) if knowledge else None
     if span is None and (found := document.index.definition(offset)) is not None:
-        return types.Location(uri_of(document.path), document.lines.range(found.span))
+        return types.Location(document.uri, document.lines.range(found.span))
     mention = document.index.mention(offset)
     if (
         span is None
@@ -93,7 +93,7 @@ def _property(access: Access, member: str, document: TextDocument, knowledge: Kn
 
 def references(document: TextDocument, offset: int, *, declaration: bool) -> list[types.Location]:
     """Return all places of the name at an offset."""
-    uri = uri_of(document.path)
+    uri = document.uri
     return [types.Location(uri, document.lines.range(span)) for span in _spans(document, offset, declaration=declaration)]
 
 
@@ -132,7 +132,7 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
         return f"`{name}` is defined already"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
     edits += [types.TextEdit(document.lines.range(each.span), _renamed_text(each, name)) for each in document.index.places(found)]
-    return types.WorkspaceEdit(changes={uri_of(document.path): edits})
+    return types.WorkspaceEdit(changes={document.uri: edits})
 
 
 def _renamed_text(mention: Mention, name: str) -> str:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
 
 from lsprotocol import types
 
 from instrc.source import Source, Span
 
+T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
+
+
+def uri_of(path: str) -> str:
+    """Return the URI of a file."""
+    return path if "://" in path else Path(path).absolute().as_uri()
 
 
 class Lines:
@@ -20,6 +28,8 @@ class Lines:
     def __init__(self, source: Source, encoding: str = "utf-16") -> None:
         self.source = source
         self.encoding = encoding
+        self._plain = encoding == "utf-32" or source.text.isascii()
+        """Whether each character is one unit."""
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
 
     def position(self, offset: int) -> types.Position:
@@ -30,7 +40,27 @@ class Lines:
         """Return the line and the column of an offset."""
         offset = max(0, min(offset, len(self.source.text)))
         line = bisect_right(self._starts, offset) - 1
-        return line, self.units(self.source.text[self._starts[line] : offset])
+        start = self._starts[line]
+        return line, offset - start if self._plain else self.units(self.source.text[start:offset])
+
+    def stretches(self, ranges: Iterable[tuple[int, int, T]]) -> Iterator[tuple[int, int, int, T]]:
+        """Yield the line, the column and the length of ranges in order of their places, one over several lines on each."""
+        text, starts = self.source.text, [*self._starts, len(self.source.text) + 1]
+        line = 0
+        for place, end, what in ranges:
+            start = place
+            while start < end:
+                while starts[line + 1] <= start:
+                    line += 1
+                following = starts[line + 1]
+                stop = end if end < following else _LINE_END.search(text, start).start()  # type: ignore[union-attr]  # one ends it
+                if stop > start:
+                    first = starts[line]
+                    if self._plain:
+                        yield line, start - first, stop - start, what
+                    else:
+                        yield line, self.units(text[first:start]), self.units(text[start:stop]), what
+                start = following
 
     def line(self, offset: int) -> int:
         """Return the line of an offset."""

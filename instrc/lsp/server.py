@@ -13,13 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TypeVar
 
+import orjson
 from lsprotocol import types
 from pygls import uris
 from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from instrc.lsp.diagnostics import diagnostics, uri_of
+from instrc.collector import paused_collector
+from instrc.lsp.diagnostics import diagnostics
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.incoming import Incoming
 from instrc.lsp.last_diagnostics import LastDiagnostics
@@ -32,11 +34,22 @@ PAUSE = 0.2
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol as pygls has it, but for changes of texts, which are the session's.
+    """The protocol as pygls has it, but for two things.
 
-    pygls takes a form feed or U+2028 for a line end, and changes positions behind the end of a line while it reads them:
-    its text would not be the one that the editor shows.
+    Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions behind the end
+    of a line while it reads them: its text would not be the one that the editor shows.
+    Messages are written by `orjson`, which takes a tenth of the time for long answers.
     """
+
+    def _send_data(self, data: object) -> None:
+        """Send a message; what `orjson` cannot write, half of a surrogate pair, is left to pygls."""
+        try:
+            body = orjson.dumps(data, default=self._serialize_message)
+        except orjson.JSONEncodeError:
+            super()._send_data(data)
+            return
+        if self.writer is not None:
+            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
@@ -86,7 +99,8 @@ class Server(LanguageServer):
     def safely(self, do: Callable[[], T], otherwise: T) -> T:
         """Return what a verb says; a mistake of ours is logged and answered with nothing."""
         try:
-            return do()
+            with paused_collector():
+                return do()
         except Exception as error:  # noqa: BLE001  -- the server must outlive any text
             message = f"instrc: internal error: {type(error).__name__}: {str(error)[:300]}"
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
@@ -97,9 +111,7 @@ class Server(LanguageServer):
         self.found[document.path] = (document.source.text, problems)
         nothing: list[types.Diagnostic] = []
         shown = self.safely(lambda: diagnostics(problems, document, self.session), nothing)
-        self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri_of(document.path), [*shown, *also], document.version)
-        )
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, [*shown, *also], document.version))
 
     def changed(self, uri: str, text: str, version: int) -> None:
         """Take a text, show its slips at once, and check the rest when typing pauses."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.lsp.diagnostics import uri_of
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge, KnownInstruction
+from instrc.lsp.positions import uri_of
 from instrc.naming import words
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparable
@@ -85,8 +85,12 @@ def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextD
         knowledge = session.knowledge(other)
         if knowledge is None:
             continue
+        led: dict[str, bool] = {}
         for span, reference, short in _named(other):
-            if not leads(knowledge, reference or span.text):
+            text = reference or span.text
+            if text not in led:
+                led[text] = leads(knowledge, text)
+            if not led[text]:
                 continue
             part = _SEGMENT.search(reference.removeprefix("aug:")) if reference else None
             start = span.start + (part.start() + len("aug:") if part else 0)
@@ -135,7 +139,7 @@ def _beginning(path: str) -> list[types.Location]:
 
 
 def _location(use: Use) -> types.Location:
-    return types.Location(uri_of(use.document.path), use.document.lines.range(use.span))
+    return types.Location(use.document.uri, use.document.lines.range(use.span))
 
 
 def rename_instruction(
@@ -150,7 +154,7 @@ def rename_instruction(
     for use in uses(known, document, session):
         text = segment if use.reference else f"{use.span.text}: {name}" if use.short else name
         edit = types.TextEdit(use.document.lines.range(use.span), text)
-        edits.setdefault(uri_of(use.document.path), []).append(edit)
+        edits.setdefault(use.document.uri, []).append(edit)
     changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
         types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), row) for uri, row in edits.items()
     ]

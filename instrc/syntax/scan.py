@@ -61,14 +61,16 @@ class Scanner:
 
     def take_all(self) -> None:
         """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
-        automaton, take = self.automaton, self.tokens.append
-        while not self.done:
-            kind, start, self.position = automaton.token(self.text, self.position)
-            self.done = kind == END
+        text, fixed, take = self.text, self.automaton.fixed, self.tokens.append
+        for found in self.automaton.lexer.finditer(text, self.position):
+            kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
+            start, self.position = found.span(kind)
+            kind = fixed.get(text[start : self.position], kind)
             if kind == "COMMENT":
                 self.comments.append(Span(self.source, start, self.position))
             else:
                 take(Token(kind, start, self.position))
+        self.done = True
 
     def back_to(self, index: int, place: int) -> None:
         """Forget what was read ahead: tokens from an index on, and all that stands from a place on."""
