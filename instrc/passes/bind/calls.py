@@ -14,7 +14,6 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, mapping
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import CallInputs, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
@@ -237,6 +236,8 @@ def _braces(
             value = yield ev.value(expression, inside)
             complete = value is not None and given.add(each.key, value) and complete
         else:
+            from instrc.passes.bind.filling import fuse  # most calls fill no slot
+
             slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
             if slot is None:
                 complete = False

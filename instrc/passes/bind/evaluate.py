@@ -37,7 +37,6 @@ from instrc.ir.surface import (
 from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access
 from instrc.passes.bind.blocks import evaluate_block
-from instrc.passes.bind.braces import members
 from instrc.passes.bind.calls import call, fail
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -73,6 +72,8 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
         case Pipe():
             return evaluate_pipe(ev, expression, context)
         case Object():
+            from instrc.passes.bind.braces import members  # many programs have none
+
             return members(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)

@@ -25,7 +25,6 @@ from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.possible import impossible, made_impossible
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
-from instrc.passes.compose.similar import similar_properties
 from instrc.passes.instructions import InstructionTable, fatal_in_program
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
@@ -250,6 +249,8 @@ class _Composer:
             self.warn_of_idle(schema, annotation, at)
             place = places[number] if number < len(places) else at
             if instructions:
+                from instrc.passes.compose.similar import similar_properties  # few annotations name properties
+
                 self.report.problems.extend(similar_properties(schema, annotation, place))
             told = len(self.report.problems)
             made = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
