@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from io import FileIO
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read as a whole."""
+_BLOCK = 1024 * 1024
 _HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
 
 
@@ -25,9 +27,20 @@ def read_regular(path: str, most: int) -> bytes:
         with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
             return file.read(most)
     refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
-    with open(path, "rb", opener=_without_waiting) as file:
-        refuse_odd(path, os.fstat(file.fileno()).st_mode)  # it may have become another since
-        return file.read(most)
+    with open(path, "rb", buffering=0, opener=_without_waiting) as file:
+        found = os.fstat(file.fileno())
+        refuse_odd(path, found.st_mode)  # it may have become another since
+        return _read(file, most, found.st_size + 1)
+
+
+def _read(file: FileIO, most: int, expected: int) -> bytes:
+    """Return the first `most` bytes of a file; a buffer of that size would take longer to make than most files to read."""
+    parts: list[bytes] = []
+    while most > 0 and (part := file.read(min(most, expected))):
+        parts.append(part)
+        most -= len(part)
+        expected = _BLOCK  # it has grown, or has no size, as files in `/proc`
+    return b"".join(parts)
 
 
 def read_whole(path: str, most: int = MOST_BYTES) -> bytes:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from pathlib import Path
 
 from instrc.checking.contents import SIZE, Contents, joint_digest
 from instrc.files import STDIN
@@ -15,6 +14,9 @@ from instrc.problems.problem import CompileError
 from instrc.version import __version__
 from instrc.vibes.registry import Registry
 from instrc.workspace import Workspace
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  -- a string: it is walked by strings
+"""The folder of the whole package."""
 
 
 class Digests:
@@ -100,6 +102,14 @@ class Digests:
 
 def _package() -> bytes:
     """Return what tells this state of the package from another, in a checkout as well."""
-    here = Path(__file__).parent
-    facts = sorted((str(path.relative_to(here)), path.stat().st_size, path.stat().st_mtime_ns) for path in here.rglob("*.py"))
-    return repr(facts).encode()
+    facts: list[tuple[str, int, int]] = []
+    folders = [PACKAGE]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    found = entry.stat()
+                    facts.append((entry.path, found.st_size, found.st_mtime_ns))
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return repr(sorted(facts)).encode()

@@ -12,7 +12,7 @@ from instrc.ir.process import Process
 from instrc.jsonvalue import Json, Location, listing
 from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, silences_neighbours
 from instrc.schema.kinds import ALL, own_kinds
-from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.vocabulary import HOLDERS, IN_PLACE
 from instrc.schema.walk import subschemas
 from instrc.source import Span
 
@@ -57,6 +57,8 @@ def read_nodes(schema: Json) -> Iterator[ReadNode]:
             dialect = dialect_of_uri(node["$schema"]) or dialect
         read = ReadNode(path, node, dialect, above, of_process)
         yield read
+        if HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            continue
         within = ALL if IN_PLACE.isdisjoint(node) else read.kinds()
         below = [
             ((*path, *step), child, dialect, within if step[0] in IN_PLACE else ALL)

@@ -78,8 +78,8 @@ def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
     while stack:
         path, node = stack.pop()
         yield path, node
-        below = [((*path, *step), child) for step, child in subschemas(node)]
-        stack.extend(reversed(below))
+        if node.__class__ is dict and not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
 
 
 def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:

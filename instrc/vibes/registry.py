@@ -163,7 +163,11 @@ class Registry:
             name, address = root.file(entry).as_posix(), root.uri(entry)
             made = parse_vibe(data, name=name, uri=address, segment=entry.segment, max_bytes=self.max_bytes, referrer=at)
             return self._by_file.setdefault(f"{name}\0{address}", made)
-        return self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
+        path = root.file(entry)
+        real = os.path.realpath(path)
+        if not self._holds(real):
+            raise leads_outside(uri, at)
+        return self._read(path, real, root.uri(entry), entry.segment, at)
 
     def resolved(self) -> tuple[tuple[str, Vibe], ...]:
         """Return every reference, without fragment, that has been asked for so far, and what it means."""
@@ -197,7 +201,7 @@ class Registry:
         real = os.path.realpath(path)
         uri, segment = self._uri_of(real)
         with self._lock:
-            vibe = self._read(path, uri, segment, None, reference=None)
+            vibe = self._read(path, real, uri, segment, None)
             self._opened[uri] = vibe
             return vibe
 
@@ -250,10 +254,8 @@ class Registry:
             raise unknown_version(written, tuple(".".join(map(str, version)) for version in sorted(there)), at)
         raise unresolved(written, self.suggest(written), at)
 
-    def _read(self, path: Path, uri: str, segment: str, at: Span | None, *, reference: str | None) -> Vibe:
-        real = os.path.realpath(path)
-        if reference is not None and not self._holds(real):
-            raise leads_outside(reference, at)
+    def _read(self, path: Path, real: str, uri: str, segment: str, at: Span | None) -> Vibe:
+        """Return the vibe in a file, whose path is also given resolved."""
         if known := self._by_file.get(real + "\0" + uri):
             return known
         name = path.as_posix()

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 from command_lines import Instrc
 
-from instrc.checking import contents, known
+from instrc.checking import contents, digests, known
 from instrc.checking import many as checking
 from instrc.checking.known import SoundDigests
 from instrc.checking.many import FOLDER, check_files
@@ -63,6 +63,21 @@ def test_what_is_known_to_be_sound_is_not_checked_again(many: Path, looked_at: l
     assert names() == []
     assert looked_at == []
     assert names(cached=False) == []
+    assert len(looked_at) == 80
+
+
+def test_nothing_is_known_any_more_when_any_file_of_the_package_has_changed(
+    many: Path, looked_at: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert {file.parent.name for file in Path(digests.PACKAGE).rglob("*.py")} > {"lint", "checking"}
+    package = tmp_path_factory.mktemp("package")
+    (package / "lint").mkdir()
+    (package / "lint" / "words.py").write_text("old")
+    monkeypatch.setattr(digests, "PACKAGE", str(package))
+    names()
+    looked_at.clear()
+    (package / "lint" / "words.py").write_text("new words")
+    names()
     assert len(looked_at) == 80
 
 
@@ -165,14 +180,14 @@ def test_a_store_that_cannot_be_written_is_done_without(many: Path) -> None:
 def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "KNOWN_FILES", 1000)
     place = tmp_path / "store" / "checked"
-    digests = [number.to_bytes(20, "big") for number in range(4000)]
-    writers = [Thread(target=lambda part=part: SoundDigests(place).add(digests[part::4])) for part in range(4)]
+    written = [number.to_bytes(20, "big") for number in range(4000)]
+    writers = [Thread(target=lambda part=part: SoundDigests(place).add(written[part::4])) for part in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
     assert place.stat().st_size <= 1000 * 20
-    assert SoundDigests(place).digests <= set(digests)
+    assert SoundDigests(place).digests <= set(written)
     assert [path.name for path in place.parent.iterdir() if path.name.endswith(".tmp")] == []
 
 
