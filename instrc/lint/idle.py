@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -50,7 +49,8 @@ class _Idle(Struct, frozen=True):
 
 def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the keywords of a sound schema that do nothing, in written order; `allowed` are those that a project permits."""
-    is_asked = cache(partial(_asks_what_was_evaluated, nodes))
+    is_asked: bool | None = None
+    """Whether it matters what an `if` has evaluated, once one is met."""
     for node in nodes:
         old = node.dialect.old and node.dialect is not NULLABLE
         telling = node.schema.keys() if old else node.schema.keys() & _TELLING
@@ -61,8 +61,12 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
             if word not in telling or word in allowed or (not old and _applies(word, kinds)):
                 continue
             idle = _by_dialect(word, node) or _alone(word, node) or _by_type(word, node, kinds)
-            if idle is None or (word == "if" and is_asked()):
+            if idle is None:
                 continue
+            if word == "if":
+                is_asked = _asks_what_was_evaluated(nodes) if is_asked is None else is_asked
+                if is_asked:
+                    continue
             from instrc.problems.idle import IdleKeyword  # only where there is one
 
             yield IdleKeyword(

@@ -17,9 +17,9 @@ def may_hold_impossible(nodes: Iterable[Json]) -> bool:
 
 def may_be_impossible(node: Mapping[str, Json]) -> bool:
     """Tell at first sight whether the keywords of a schema may leave nothing; most schemas hold too few for that."""
-    words = node.keys() & _WEIGHED
-    if not words:
+    if _WEIGHED.isdisjoint(node):
         return False
+    words = node.keys() & _WEIGHED
     if words <= _OF_PLAIN_OBJECTS:
         properties = mapping(node.get("properties"))
         closed = False in (node.get("additionalProperties"), node.get("unevaluatedProperties"))

@@ -14,6 +14,7 @@ from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import CallInputs, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
@@ -71,8 +72,6 @@ def mix(
             slot = ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
         else:
             around = replace(inside, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key))
-            from instrc.passes.bind.filling import fuse  # most slots are given nothing
-
             slot = yield fuse(ev, mixin, slot_field, expression, around)
             if slot is not None:
                 keys.fields[slot_field.key] = Inner()
