@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, WrittenKeywords
+from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
@@ -15,10 +16,6 @@ from instrc.problems.report import Report
 from instrc.schema.located import kind_of
 from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.store import SchemaStore
-from instrc.schema.uris import is_mixin
-
-_BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
-"""What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
 
 
 class _Holder(Struct, frozen=True, eq=False, gc=False):
@@ -231,18 +228,3 @@ def invalid(store: SchemaStore, node: Json, way: _Holder | None, keyword: str = 
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
     reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"
     return CompileError([problems.schemas.InvalidSchema(at=store.at(holder), pointer=path, reason=reason)])
-
-
-def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
-    """Tell whether a schema refers to a mixin, itself or in its `allOf`."""
-    if "$ref" not in scope.resource.dialect.references:
-        return False
-    if is_mixin(node.get("$ref")):
-        return True
-    branches = node.get("allOf")
-    return isinstance(branches, list) and any(is_only_mixin(branch) for branch in branches)
-
-
-def is_only_mixin(branch: Json) -> bool:
-    """Tell whether a branch of an `allOf` is a mixin and nothing else."""
-    return isinstance(branch, dict) and is_mixin(branch.get("$ref")) and branch.keys() <= _BESIDE

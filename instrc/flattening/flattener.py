@@ -29,7 +29,9 @@ from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
+from instrc.flattening.mixing import application, mixing
 from instrc.flattening.run import FlattenOptions, too_large
+from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
@@ -138,8 +140,6 @@ class Flattener(Tracing):
             return False
         self.shared |= expansion.shares
         if expansion.applied:
-            from instrc.flattening.mixing import mixing  # few schemas apply mixins
-
             return mixing(self, terms, expansion.applied)
         conjuncts, units = expansion.conjuncts, expansion.units
         if not units:
@@ -179,8 +179,6 @@ class Flattener(Tracing):
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
         if len(expansion.conjuncts) == 1 and not expansion.units:
-            from instrc.flattening.single import frame_of_one  # most programs have none
-
             frame = frame_of_one(self, expansion.conjuncts[0])
         else:
             merged = merge(self, terms, expansion)
@@ -205,8 +203,6 @@ class Flattener(Tracing):
         holder = self.open.get(key)
         if holder is not None:
             return self.definitions.recursion(holder, [(node, scope)])
-        from instrc.flattening.mixing import application  # as above
-
         frame, made = application(self, node, scope, self.definitions.body, intersect)
         self.alive.append(node)
         self.keep(made.derived)

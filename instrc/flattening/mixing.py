@@ -13,7 +13,6 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.flattening.conjunction import Collecting, DerivedSchema, GoOn, PendingPart
-from instrc.flattening.expand import is_only_mixin
 from instrc.flattening.run import Flattening
 from instrc.flattening.splicing import SLOT, Intersect, splice_parts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_text
@@ -22,6 +21,23 @@ from instrc.schema.uris import is_mixin
 
 DefinitionOf: TypeAlias = Callable[[Json], Json]
 """From a reference to a definition to what it means; any other schema stays as it is."""
+
+_BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
+"""What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
+
+
+def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
+    """Tell whether a schema refers to a mixin, itself or in its `allOf`."""
+    if "$ref" not in scope.resource.dialect.references:
+        return False
+    if is_mixin(node.get("$ref")):
+        return True
+    branches = node.get("allOf")
+    return isinstance(branches, list) and any(_only_mixin(branch) for branch in branches)
+
+
+def _only_mixin(branch: Json) -> bool:
+    return isinstance(branch, dict) and is_mixin(branch.get("$ref")) and branch.keys() <= _BESIDE
 
 
 def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collecting:
@@ -58,7 +74,7 @@ def _divide(node: JsonObject) -> _Parts:
     for keyword, value in node.items():
         if keyword == "allOf" and isinstance(value, list):
             for branch in value:
-                if not isinstance(branch, dict) or not is_only_mixin(branch):
+                if not isinstance(branch, dict) or not _only_mixin(branch):
                     branches.append(branch)
                     continue
                 references.append((as_text(branch["$ref"]), branch))

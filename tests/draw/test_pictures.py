@@ -86,6 +86,16 @@ def test_arrows_end_at_the_edge_that_they_come_from(document: Any) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_arrows_begin_at_the_edge_of_a_step_on_whose_side_they_go(document: Any) -> None:
+    drawn = layout(picture(document))
+    areas = {item.node.id: item.area for item in placed(drawn.boxes) if isinstance(item, PlacedNode)}
+    begun = [(areas[arrow.source], *arrow.points[:2]) for arrow in drawn.arrows if arrow.source in areas]
+    assert begun or not drawn.arrows
+    for area, (start, _), (x, _) in begun:
+        assert start == (area.x if x < area.x else area.x + area.width)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)
     keys = {node.key for node in drawn.nodes()}

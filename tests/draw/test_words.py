@@ -6,6 +6,7 @@ import pytest
 
 from instrc.draw.outline import outline
 from instrc.draw.words import shorten_to_width, wide
+from instrc.jsonvalue import Json
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,14 @@ def test_a_schema_that_is_true_or_false_is_said_in_a_word() -> None:
         "free: anything",
         "closed?: nothing",
     ]
+
+
+def test_eight_values_of_a_list_and_sixty_letters_of_a_value_are_said() -> None:
+    def said(schema: Json) -> str:
+        [line] = outline({"properties": {"a": schema}, "required": ["a"]})
+        return line.removeprefix("a: ")
+
+    assert said({"enum": list(range(8))}) == "one of 0, 1, 2, 3, 4, 5, 6, 7"
+    assert said({"enum": list(range(9))}) == "one of 0, 1, 2, 3, 4, 5, 6, 7, …"
+    assert said({"const": "x" * 58}) == f'always "{"x" * 58}"'
+    assert said({"const": "x" * 59}) == f'always "{"x" * 58}…'

@@ -8,7 +8,7 @@ from instrc import problems
 from instrc.ir.fusion import Application, Instruction, Slot
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
-from instrc.ir.surface import Field, Name, Object
+from instrc.ir.surface import Expression, Field, Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
@@ -63,18 +63,7 @@ def mix(
             if value is None:
                 return None
             continue
-        if is_choice(ev, expression, within):
-            from instrc.passes.bind.choices import choice  # few mixins leave one
-
-            slot = yield choice(ev, slot_field, expression, inside, given, collect)
-            slot = None if slot is None else replace(slot, reads=tuple(given.chosen))
-        elif is_data(expression):
-            slot = ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
-        else:
-            around = replace(inside, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key))
-            slot = yield fuse(ev, mixin, slot_field, expression, around)
-            if slot is not None:
-                keys.fields[slot_field.key] = Inner()
+        slot = yield from _filled(ev, mixin, slot_field, expression, given, within, inside)
         if slot is None:
             complete = False
         else:
@@ -87,6 +76,30 @@ def mix(
         return None
     _keep_out(given.slots, schema, brackets)
     return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
+
+
+def _filled(
+    ev: Evaluation,
+    mixin: Instruction,
+    slot_field: Field,
+    expression: Expression,
+    given: CallInputs,
+    within: EvaluationContext,
+    inside: EvaluationContext,
+) -> Task[Slot | None]:
+    """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
+    if is_choice(ev, expression, within):
+        from instrc.passes.bind.choices import choice  # few mixins leave one
+
+        slot = yield choice(ev, slot_field, expression, inside, given, collect)
+        return None if slot is None else replace(slot, reads=tuple(given.chosen))
+    if is_data(expression):
+        return ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
+    around = replace(inside, brackets=within.brackets, direct=True, braces=ev.braces(within, slot_field.key))
+    slot = yield fuse(ev, mixin, slot_field, expression, around)
+    if slot is not None and inside.keys is not None:
+        inside.keys.fields[slot_field.key] = Inner()
+    return slot
 
 
 def _put_around(
