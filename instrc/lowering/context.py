@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -168,6 +168,10 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
         for keyword in keywords:
             progress = progress.lose(node, keyword, reason=reason)
         return progress
+
+    def lose_and_say(self, node: Json, keywords: Sequence[str]) -> tuple[tuple[str, ...], Progress]:
+        """Note of keywords that they are lost, and return the sentences that tell a model of them."""
+        return (tuple([said(node, keyword) for keyword in keywords]), self.lose_each(node, keywords)) if keywords else ((), self)
 
     def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
         """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""

@@ -21,10 +21,10 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 
 def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
-    if forbids_everything(node):
-        return [], progress
     if not isinstance(node, dict) or not node:
-        return [anything.anything(context.dialect, node)], progress
+        return ([] if node is False else [anything.anything(context.dialect, node)]), progress
+    if "not" in node and forbids_everything(node):
+        return [], progress
     if context.nested >= REBUILT_LEVELS:
         variant, progress = anything.anything_variant(context, node, "is nested too deeply", progress)
         return [variant], progress

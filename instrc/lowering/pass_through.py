@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from instrc.codecs.carry import Carrier
 from instrc.codecs.writing import to_json
@@ -13,7 +13,7 @@ from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.losses import Loss, constraints
 from instrc.lowering.names import KeyNames, key_names
 from instrc.lowering.survey import Survey
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import rebuild
 
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _LISTING = frozenset({"const", "enum"})
@@ -33,7 +33,7 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
     if back:
         schema = _with_names(schema, keys)
         losses += _of_names(flat)
-    if back or (dialect.fold and not _LISTING.isdisjoint(seen.words) and _lists_words(flat)):
+    if back or (dialect.fold and _lists_words(seen.nodes)):
         codec = NamesCodec(back, dialect.fold)
     if dialect.root == "any":
         return Built(schema, {"codec": to_json(codec)}, losses, back=back)
@@ -118,12 +118,12 @@ def _redirect_root(node: Json) -> Json:
     return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
 
 
-def _lists_words(schema: Json) -> bool:
+def _lists_words(nodes: Iterable[Json]) -> bool:
     """Say whether any string is listed whose case an answer might change."""
     return any(
         isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
-        for _, node in walk(schema)
-        if isinstance(node, dict)
+        for node in nodes
+        if isinstance(node, dict) and not _LISTING.isdisjoint(node)
     )
 
 

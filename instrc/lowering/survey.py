@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.schema.expressions import why_unreadable
-from instrc.schema.kinds import TYPES, types_of
+from instrc.schema.kinds import types_of
 from instrc.schema.parameters import parameters
-from instrc.schema.shapes import SOUND
-from instrc.schema.vocabulary import COUNTS, HOLDERS
-from instrc.schema.walk import schemas_under
+from instrc.schema.shapes import SOUND, all_sound
+from instrc.schema.walk import every_schema
 
-_OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
+_OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
 PATTERNS = frozenset({"pattern", "patternProperties"})
-_BELOW = HOLDERS | {"required", "dependentRequired"}
-"""Keywords that hold schemas or names of properties."""
-
-
-_TEXTS = frozenset({"title", "description"})
+_NAMING = frozenset({"properties", "dependentSchemas", "dependentRequired", "required"})
+"""Keywords that hold names of properties."""
 
 
 class Survey(Struct, frozen=True, eq=False, gc=False):
@@ -33,51 +29,39 @@ class Survey(Struct, frozen=True, eq=False, gc=False):
     words: set[str]
     """The keywords that stand in it, wherever, those included that nobody knows."""
     names: Mapping[str, None]
-    """The names of all properties that it speaks of, in order of appearance."""
+    """The names of all properties that it speaks of, each once."""
+    nodes: Sequence[Json]
+    """Every schema in it, itself included."""
 
 
 def survey(schema: Json) -> Survey:
     """Look through a schema."""
-    modern = True
+    nodes = every_schema(schema)
     words: set[str] = set()
     names: dict[str, None] = {}
-    stack: list[Json] = [schema]
-    while stack:
-        node = stack.pop()
+    for node in nodes:
+        if node.__class__ is dict:
+            words.update(node)
+            if not _NAMING.isdisjoint(node):
+                _add_names(node, names)
+    return Survey(schema, _is_modern(nodes, words), words, names, nodes)
+
+
+def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
+    """Say whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
+    if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
+        return False
+    lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
+    for node in nodes:
         if node.__class__ is not dict:
-            modern = modern and node.__class__ is bool
             continue
-        words.update(node)
-        if not _BELOW.isdisjoint(node):
-            for keyword, value in node.items():
-                if keyword in HOLDERS:
-                    stack.extend(schemas_under(keyword, value))
-            _add_names(node, names)
-        modern = modern and _is_modern(node)
-    return Survey(schema, modern, words, names)
-
-
-def _is_modern(node: JsonObject) -> bool:
-    """Say whether the keywords of one schema are those of 2020-12, and hold what they may hold."""
-    ours = not node
-    for keyword, value in node.items():
-        if value.__class__ is str and (keyword in _TEXTS or (keyword == "type" and value in TYPES)):
-            ours = True
-            continue
-        sound = SOUND.get(keyword)
-        if sound is None:
-            if keyword in _OF_OTHERS:
-                return False
-        elif not (sound(value) or _is_count(keyword, value)) or (keyword in PATTERNS and unreadable_in(keyword, value)):
+        if SOUND.keys().isdisjoint(node) and parameters(node):
             return False
-        else:
-            ours = True
-    return not ((not ours and parameters(node)) or ("enum" in node and "array" in (types_of(node.get("type", [])) or ())))
-
-
-def _is_count(keyword: str, value: Json) -> bool:
-    """Say whether a keyword holds a count that is written as `3.0`, which is a whole number to JSON Schema."""
-    return keyword in COUNTS and value.__class__ is float and value >= 0 and value.is_integer()
+        if lists and "enum" in node and "array" in (types_of(node.get("type", [])) or ()):
+            return False
+        if matches and any(unreadable_in(keyword, node[keyword]) for keyword in PATTERNS.intersection(node)):
+            return False
+    return True
 
 
 def unreadable_in(keyword: str, value: Json) -> list[str]:

@@ -57,8 +57,30 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
         return self if self.node is node else replace(self, node=node)
 
 
+def taking_anything(variants: Iterable[Variant]) -> Variant | None:
+    """Return the first variant by which every JSON value can be written, if there is one."""
+    return next((variant for variant in variants if variant.anything), None)
+
+
+def without_needless(variants: Sequence[Variant]) -> list[Variant]:
+    """Leave out integers beside any number, and strings beside any string."""
+    found = list(variants)
+    bare = {variant.kind for variant in found if variant.bare}
+    if "number" in bare:
+        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
+    if "string" in bare:
+        found = [
+            variant
+            for variant in found
+            if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
+        ]
+    return found
+
+
 def distinct(variants: Sequence[Variant]) -> list[Variant]:
     """Return the first of each of the variants that say the same."""
+    if len({variant.kind for variant in variants}) == len(variants):
+        return list(variants)
     kept: list[Variant] = []
     alike: dict[tuple[str, str | None, object], list[Codec]] = {}
     key_of = EqualityKeys()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from instrc.jsonvalue import LATEST_DRAFT, Json, as_object
 from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken
-from instrc.schema.vocabulary import KEYWORDS, ValueShape
+from instrc.schema.vocabulary import COUNTS, KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema
 
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
@@ -93,3 +93,22 @@ SOUND: dict[str, Callable[[Json], bool]] = {
     "$recursiveAnchor": lambda _: False,
     "patternProperties": _patterns,
 }
+
+
+def all_sound(schemas: Iterable[Json]) -> bool:
+    """Tell whether schemas have the form of schemas, and what is in each of their keywords looks as it should."""
+    for schema in schemas:
+        if schema.__class__ is not dict:
+            if schema.__class__ is not bool:
+                return False
+            continue
+        for keyword, value in schema.items():
+            sound = SOUND.get(keyword)
+            if sound is not None and not sound(value) and not (keyword in COUNTS and _is_whole(value)):
+                return False
+    return True
+
+
+def _is_whole(value: Json) -> bool:
+    """Tell whether a value is a whole number that is written as `3.0`."""
+    return value.__class__ is float and value >= 0 and value.is_integer()

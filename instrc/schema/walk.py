@@ -23,6 +23,20 @@ def schemas_under(keyword: str, value: Json) -> Iterable[Json]:
     return value if value.__class__ is list and keyword in MANY else ()
 
 
+def every_schema(schema: Json) -> list[Json]:
+    """Return a schema and what stands where schemas do below it, whatever its form: for questions about the whole."""
+    found: list[Json] = []
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if node.__class__ is dict and not HOLDERS.isdisjoint(node):
+            for keyword, value in node.items():
+                if keyword in HOLDERS:
+                    stack.extend(schemas_under(keyword, value))
+    return found
+
+
 def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Location, Json]]:
     """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`.
 

@@ -103,8 +103,8 @@ def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Pro
             lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    variant = replace(variant, body=body, notes=(*variant.notes, *said_of_each(node, lost)))
-    return variant, progress.lose_each(node, lost)
+    notes, progress = progress.lose_and_say(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
 
 
 def _list(

@@ -19,14 +19,15 @@ from msgspec.structs import replace
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array
+from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, said
 from instrc.lowering.notes import join_notes
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
 from instrc.lowering.rewrites.literals import join_enumerations, same_enumeration
-from instrc.lowering.rewrites.scalars import SCALARS, bare_type
-from instrc.lowering.variants import Variant, distinct, without_annotations
+from instrc.lowering.rewrites.scalars import OF_NUMBERS, OF_STRINGS
+from instrc.lowering.variants import Variant, distinct, taking_anything, without_annotations, without_needless
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
@@ -36,16 +37,31 @@ _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 
 
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
+_MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
+"""Keywords that may say more of a value than its type."""
+
 Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
 
 def fit(node: Json, context: RewriteContext, progress: Progress, list_variants: ListVariants) -> Rebuilt:
     """Return the schema in the target's words for a schema."""
-    if (kind := bare_type(node, context)) is not None:
+    if (kind := scalar_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context.dialect, progress)
     found, progress = list_variants(node, context, progress)
     return combine(node, found, context, progress)
+
+
+def scalar_type(node: Json, context: RewriteContext) -> str | None:
+    """Return the scalar type that is all a schema asks for; `None` for every other schema.
+
+    Most schemas are such: what is said of them needs no variants that are put together.
+    """
+    if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
+        return None
+    kind = node.get("type")
+    return kind if isinstance(kind, str) and kind in _SCALARS and _MORE.isdisjoint(node) else None
 
 
 def combine(
@@ -82,15 +98,12 @@ def combine_variants(
 def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
     """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
-    for variant in variants:
-        if variant.anything:
-            return [
-                variant,
-                *(other for other in variants if other.kind == "null" and variant.written and dialect.null),
-            ], progress
+    if (widest := taking_anything(variants)) is not None:
+        nulls = [variant for variant in variants if variant.kind == "null"] if widest.written and dialect.null else []
+        return [widest, *nulls], progress
     if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
         return list(variants), progress
-    found = _without_needless(variants)
+    found = without_needless(variants)
     strings = [variant for variant in found if variant.kind == "string"]
     if len(strings) > 1:
         strange = any(_strange(variant) for variant in strings)
@@ -103,20 +116,6 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progre
         null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
         found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
     return join_enumerations(dialect, distinct(found)), progress
-
-
-def _without_needless(variants: Sequence[Variant]) -> list[Variant]:
-    """Leave out integers beside any number, and strings beside any string."""
-    found = list(variants)
-    if any(variant.bare and variant.kind == "number" for variant in found):
-        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
-    if any(variant.bare and variant.kind == "string" for variant in found):
-        found = [
-            variant
-            for variant in found
-            if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
-        ]
-    return found
 
 
 def _strange(variant: Variant) -> bool:
@@ -198,7 +197,7 @@ def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
 def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
     if kind == "any":
         return body
-    scalar = kind in SCALARS and "anyOf" not in body
+    scalar = kind in _SCALARS and "anyOf" not in body
     if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
         return {"anyOf": [body, {"type": "null"}]}
     types: JsonObject = {"type": [body["type"], "null"]}

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import JsonObject, as_array, mapping
-from instrc.lowering.context import Progress, RewriteContext, said_of_each
+from instrc.lowering.context import Progress, RewriteContext
 from instrc.lowering.variants import Variant
 from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
@@ -68,4 +68,5 @@ def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progre
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")
-    return replace(variant, body=body, notes=(*variant.notes, *said_of_each(node, lost))), progress.lose_each(node, lost)
+    notes, progress = progress.lose_and_say(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress

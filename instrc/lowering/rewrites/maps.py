@@ -74,8 +74,8 @@ def maps(
         variant, progress = counted_entries(node, entries, context.dialect, progress)
         variant = variant.after(["An object, written as a list of its keys and values."])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    notes = tuple(text for text in (*variant.notes, *said_of_each(node, lost)) if text)
-    return replace(variant, notes=notes, node=node), progress.lose_each(node, lost)
+    told, progress = progress.lose_and_say(node, lost)
+    return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node), progress
 
 
 def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:

@@ -215,7 +215,8 @@ def _whole(
         undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
             told.append("propertyNames")
-        notes, progress = notes + said_of_each(node, told), progress.lose_each(node, told)
+        dependent, progress = progress.lose_and_say(node, told)
+        notes += dependent
     codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
     return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
 

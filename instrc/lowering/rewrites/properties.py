@@ -11,8 +11,7 @@ from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext
-from instrc.lowering.rewrites.combine import combine, described
-from instrc.lowering.rewrites.scalars import bare_type
+from instrc.lowering.rewrites.combine import combine, described, scalar_type
 from instrc.lowering.variants import Variant, null_variant
 
 _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
@@ -69,7 +68,7 @@ def property_of(
     """Return a property as it is sent; `None` if it has no value."""
     context = holder.context
     dialect = context.dialect
-    kind = bare_type(schema, holder.inside)
+    kind = scalar_type(schema, holder.inside)
     absence = None if kind is None else _ALWAYS if required else holder.optional
     if absence is not None:
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}

@@ -11,19 +11,17 @@ from collections.abc import Callable, Mapping
 from math import ceil, floor, inf
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
-from instrc.limits.payloads import REBUILT_LEVELS
-from instrc.lowering.context import Progress, RewriteContext, said_of_each
+from instrc.jsonvalue import JsonObject
+from instrc.lowering.context import Progress
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
 from instrc.schema.expressions import too_large
 from instrc.schema.laws.bounds import bound
-from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
-_OF_STRINGS = frozenset({"pattern", "format", "minLength", "maxLength"})
-SCALARS = frozenset({"string", "integer", "number", "boolean"})
+_LENGTHS = ("minLength", "maxLength")
+OF_STRINGS = frozenset({"pattern", "format", *_LENGTHS})
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_OF_NUMBERS = frozenset(_BOUNDS)
+OF_NUMBERS = frozenset(_BOUNDS)
 _ROUNDED: dict[str, Callable[[float], int]] = {
     "minimum": ceil,
     "maximum": floor,
@@ -32,26 +30,12 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 }
 
 
-_MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | _OF_STRINGS | _OF_NUMBERS
-"""Keywords that may say more of a value than its type."""
-
-
-def bare_type(node: Json, context: RewriteContext) -> str | None:
-    """Return the scalar type that is all a schema asks for; `None` for every other schema.
-
-    Most schemas are such: what is said of them needs no variants that are put together.
-    """
-    if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
-        return None
-    kind = node.get("type")
-    return kind if isinstance(kind, str) and kind in SCALARS and _MORE.isdisjoint(node) else None
-
-
 def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of a string; `None` if its lengths contradict each other."""
-    if _OF_STRINGS.isdisjoint(node):
+    if OF_STRINGS.isdisjoint(node):
         return Variant("string", {"type": "string"}, node=node), progress
-    if (bound(node, "minLength") or 0) > _or(bound(node, "maxLength"), inf):
+    lengths = {word: length for word in _LENGTHS if word in node and (length := bound(node, word)) is not None}
+    if lengths.get("minLength", 0) > lengths.get("maxLength", inf):
         return None, progress.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
     keywords = dialect.keywords
     body: JsonObject = {"type": "string"}
@@ -67,9 +51,8 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
             body["format"] = format_at
         else:
             lost.append("format")
-    for keyword in ("minLength", "maxLength"):
-        length = bound(node, keyword)
-        if length is None or (keyword == "minLength" and length <= 0):
+    for keyword, length in lengths.items():
+        if keyword == "minLength" and length <= 0:
             continue
         alone = dialect.lengths_beside_patterns or body.keys().isdisjoint({"pattern", "format"})
         if keyword in keywords and alone and (dialect.most_count is None or length <= dialect.most_count):
@@ -78,12 +61,13 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
             lost.append(keyword)
     if isinstance(pattern, str) and too_large(pattern) is not None:
         progress = progress.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
-    return Variant("string", body, notes=said_of_each(node, lost), node=node), progress.lose_each(node, lost)
+    notes, progress = progress.lose_and_say(node, lost)
+    return Variant("string", body, notes=notes, node=node), progress
 
 
 def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the variant of a number; `None` if its bounds leave none."""
-    if _OF_NUMBERS.isdisjoint(node):
+    if OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node), progress
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}
     if _empty(bounds, kind):
@@ -106,11 +90,8 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
             body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)
-    return Variant(kind, body, notes=said_of_each(node, lost), node=node), progress.lose_each(node, lost)
-
-
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value
+    notes, progress = progress.lose_and_say(node, lost)
+    return Variant(kind, body, notes=notes, node=node), progress
 
 
 def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:

@@ -34,6 +34,8 @@ def branches(
 
     Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
     """
+    if "allOf" not in node:
+        return _branches(node, context, progress, list_variants)
     dropped: list[Json] = []
     if _multiplied(node) > MULTIPLIED_BRANCHES:
         fewer, dropped = _with_fewer(node)
@@ -54,14 +56,15 @@ def _branches(
     node: JsonObject, context: RewriteContext, progress: Progress, list_variants: ListVariants
 ) -> tuple[list[Variant], Progress]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
+    listed = as_array(node[keyword])
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
     if beside:
         progress = progress.derive(beside, node)
-        if len(as_array(node[keyword])) > 1 and not HOLDERS.isdisjoint(beside):
+        if len(listed) > 1 and not HOLDERS.isdisjoint(beside):
             context = replace(context, copying=True)
     found: list[Variant] = []
     schemas: list[Json] = []
-    for branch in as_array(node[keyword]):
+    for branch in listed:
         schema = branch
         if beside:
             schema, progress = intersected([beside, branch], progress)
@@ -100,7 +103,7 @@ def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
 
 def _multiplied(node: JsonObject) -> int:
     """Return how many branches a union has with those beside it."""
-    return prod(map(_alternatives, as_array(node.get("allOf", []))), start=_alternatives(node))
+    return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
 
 
 def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
@@ -108,7 +111,7 @@ def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
     many = _alternatives(node)
     kept: list[Json] = []
     dropped: list[Json] = []
-    for member in as_array(node.get("allOf", [])):
+    for member in as_array(node["allOf"]):
         factor = _alternatives(member)
         if factor == 1 or many * factor <= COMPARED_VARIANTS:
             many *= factor
