@@ -10,6 +10,7 @@ from instrc import arguments
 from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
@@ -225,14 +226,21 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
     """Raise a `TypeError` for a tool without parameters if it is none: it is the provider's own, or a member is misspelt."""
     kind = value.get("type")
     if isinstance(kind, str) and kind not in _OF_FUNCTIONS:
-        message = f"a tool of the type {kind!r} is carried out by its provider: it has no schema, and is sent as it is"
+        shown = dumps(kind, indent=False)
+        message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
         raise TypeError(message)
     for word, inner in value.items():
         if (word in _SCHEMAS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
             known = " or ".join(f"`{each}`" for each in nearest(word, _SCHEMAS))
             more = f": did you mean {known}?" if known and word not in _SCHEMAS else ""
-            message = f"`{word}` of the tool {value.get('name')!r} is no schema of its arguments{more}"
+            message = f"`{word}` of {_shown(value)} is no schema of its arguments{more}"
             raise TypeError(message)
+
+
+def _shown(tool: Mapping[str, object]) -> str:
+    """Return how a message speaks of a tool."""
+    name = tool.get("name")
+    return f"the tool {dumps(name, indent=False)}" if isinstance(name, str) else "a tool without a name"
 
 
 def _of_inputs(inputs: JsonObject) -> Json:
@@ -249,7 +257,7 @@ def _examples(value: JsonObject) -> list[Example]:
     for word in _EXAMPLES:
         listed = value.get(word) or []
         if not isinstance(listed, list):
-            message = f"`{word}` of the tool {value.get('name')!r} is no list of examples"
+            message = f"`{word}` of {_shown(value)} is no list of examples"
             raise TypeError(message)
         for each in listed:
             if isinstance(each, dict) and each.keys() == {"request", "params"}:

@@ -79,7 +79,7 @@ class NodeRules:
             return
         yield from self._sizes(place, node)
         for keyword in node.keys() - dialect.keywords:
-            yield Breach("keyword", place, f"{keyword!r} is not known")
+            yield Breach("keyword", place, f"{_shown(keyword)} is not known")
         yield from self._types(place, node)
         yield from self._values(place, node)
         yield from self._reference(place, node)
@@ -99,11 +99,11 @@ class NodeRules:
         if dialect.key is not None and not dialect.keys_at_root_only:
             for name in mapping(node.get("properties")):
                 if not dialect.key.allows(name):
-                    yield Breach("key", place, f"{name!r} is no key")
+                    yield Breach("key", place, f"{_shown(name)} is no key")
         if not dialect.comments:
             for keyword in node:
                 if keyword == "$comment" or keyword.startswith("x-"):
-                    yield Breach("comment", place, f"{keyword!r} is not for models")
+                    yield Breach("comment", place, f"{_shown(keyword)} is not for models")
 
     def _limits(self, place: str, node: JsonObject) -> Iterator[Breach]:
         """Judge the keywords of which a provider takes only some values."""
@@ -129,7 +129,7 @@ class NodeRules:
             for keyword in keywords & node.keys():
                 number = node[keyword]
                 if most is not None and isinstance(number, int | float) and abs(number) > most:
-                    yield Breach("number", place, f"{keyword!r} is at most {most}")
+                    yield Breach("number", place, f"{_shown(keyword)} is at most {most}")
 
     def _types(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect, types = self.dialect, node.get("type")
@@ -220,9 +220,8 @@ class NodeRules:
             union: set[Hashable] = set()
             for values in groups if len(groups) > 1 else []:
                 if not values or values & union:
-                    yield Breach(
-                        "first-key", place, f"objects of a union share the first key {first!r}, which does not tell them apart"
-                    )
+                    reason = f"objects of a union share the first key {_shown(first)}, which does not tell them apart"
+                    yield Breach("first-key", place, reason)
                     break
                 union |= values
 
@@ -235,7 +234,7 @@ def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
     for keywords, shape in ((_LISTS, list), (_NAMED, dict)):
         for keyword in keywords:
             if keyword in node and not isinstance(node[keyword], shape):
-                yield Breach("shape", place, f"{keyword!r} is no {'list' if shape is list else 'object'}")
+                yield Breach("shape", place, f"{_shown(keyword)} is no {'list' if shape is list else 'object'}")
 
 
 def _listed(node: JsonObject) -> list[Json]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from instrc.dialects.catalogue import dialect
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location, listing, mapping, pointer
 from instrc.lowering import budgets
 from instrc.lowering.node_rules import Breach, NodeRules, nodes, type_of
@@ -58,7 +59,7 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
     here = pointer(path)
     if template == "@name":
         if not isinstance(value, str) or not dialect.tool_name.allows(value):
-            yield Breach("tool-name", here, f"{value!r} is no name for a tool")
+            yield Breach("tool-name", here, f"{dumps(value, indent=False)} is no name for a tool")
     elif template == "@description":
         most = dialect.limits.description
         if not isinstance(value, str) or (most is not None and len(value) > most):
@@ -73,13 +74,13 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
         if not dialect.empty_schema:
             optional |= {key for key, item in template.items() if item == "@schema"}
         for key in template.keys() - value.keys() - optional:
-            yield Breach("envelope", here, f"{key!r} is missing")
+            yield Breach("envelope", here, f"{dumps(key, indent=False)} is missing")
         for key in value.keys() - template.keys():
-            yield Breach("envelope", here, f"{key!r} is not known")
+            yield Breach("envelope", here, f"{dumps(key, indent=False)} is not known")
         for key in template.keys() & value.keys():
             yield from _of_envelope(dialect, template[key], value[key], (*path, key))
     elif template != value:
-        yield Breach("envelope", here, f"{template!r} is expected")
+        yield Breach("envelope", here, f"{dumps(template, indent=False)} is expected")
 
 
 def _may_be_left_out(template: Json) -> bool:
@@ -105,14 +106,14 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
     for name, child in mapping(inputs).items():
         here = pointer((*dialect.where, name))
         if dialect.key is not None and not dialect.key.allows(name):
-            yield Breach("key", here, f"{name!r} is no identifier")
+            yield Breach("key", here, f"{dumps(name, indent=False)} is no identifier")
         if not isinstance(child, dict) or not isinstance(child.get("description"), str) or not child["description"]:
             yield Breach("description", here, "an input needs a description")
             continue
         types = child.get("type")
         named: list[Json] = [types] if isinstance(types, str) else listing(types)
         if not named or not all(isinstance(each, str) and each in dialect.spelling.inputs for each in named):
-            yield Breach("type", here, f"{types!r} is no type of an input")
+            yield Breach("type", here, f"{dumps(types, indent=False)} is no type of an input")
         if child.get("nullable", True) is not True:
             yield Breach("nullable", here, "nullable is true or absent")
         for place, node, role in nodes(child, (*dialect.where, name)):

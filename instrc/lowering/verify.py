@@ -165,7 +165,7 @@ def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, 
         for swap in islice(swaps(value, schema), VERIFIED_ORDERS if answers else 0):
             ordered = not matcher(dumps(swap.value, indent=False))
             if not ordered:
-                loose = f"{swap.keys[1]!r} before {swap.keys[0]!r} at {swap.place or '/'}"
+                loose = f"{dumps(swap.keys[1], indent=False)} before {dumps(swap.keys[0], indent=False)} at {swap.place or '/'}"
                 break
     except Exception as error:  # noqa: BLE001  -- as above
         return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])

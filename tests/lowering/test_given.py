@@ -152,11 +152,11 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "an instance": (Weather(city="Rome"), "give the class, `Weather`"),
     "an instance with a name": (Person(name="Ann"), "give the class, `Person`"),
     "a misspelt member": ({"name": "w", "description": "d", "paramters": CITY}, "did you mean `parameters`"),
-    "another word for it": ({"name": "w", "arguments_of_mine": CITY}, "`arguments_of_mine` of the tool 'w' is no schema"),
-    "a schema as text": ({"name": "w", "input_schema": "{}"}, "`input_schema` of the tool 'w' is no schema"),
+    "another word for it": ({"name": "w", "arguments_of_mine": CITY}, '`arguments_of_mine` of the tool "w" is no schema'),
+    "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is no schema'),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
-    "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, "`output` of the tool 'meeting'"),
-    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, "`format` of the tool 'w' is no schema"),
+    "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, '`output` of the tool "meeting"'),
+    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is no schema'),
 }
 
 

@@ -206,3 +206,9 @@ def test_the_problems_of_several_tools_are_told_of_each() -> None:
 def test_the_loss_of_a_single_tool_names_none() -> None:
     lowered = lower(closed(limit={"type": "integer", "multipleOf": 7}), "gemini-schema")
     assert all(loss.tool is None and "tool" not in loss.to_json() and str(loss).startswith("/") for loss in lowered.losses)
+
+
+def test_a_name_in_a_loss_is_written_as_in_the_schema() -> None:
+    schema = {"type": "object", "properties": {"it's": False}, "required": ["it's"]}
+    reasons = [loss.reason for loss in lower(schema, "openai").losses]
+    assert """asks for "it's", which has no value""" in reasons

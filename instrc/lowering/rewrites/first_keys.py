@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from instrc.ir.codec import RefCodec
+from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject, freeze, mapping
 from instrc.lowering.context import Progress
 from instrc.lowering.definitions import PayloadDefinitions
@@ -78,7 +79,7 @@ def _led(variant: Variant, leader: str, progress: Progress) -> tuple[Variant, Pr
     """Let an object begin with one of its keys."""
     body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
     if isinstance(variant.node, dict):
-        reason = f"begins with {leader!r}, which tells the alternatives apart"
+        reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
         progress = progress.lose(variant.node, "properties", "annotation", reason)
     return replace(variant, body=body), progress
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext
 from instrc.lowering.rewrites.combine import combine, described, scalar_type
@@ -105,10 +106,10 @@ def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, re
     """Note that a property has no value."""
     node = holder.node
     if required:
-        return progress.lose(node, "required", "annotation", f"asks for {name!r}, which has no value")
+        return progress.lose(node, "required", "annotation", f"asks for {dumps(name, indent=False)}, which has no value")
     if not holder.leaky:
         return progress.contradict(node, name, schema)
-    progress = progress.lose(node, "properties", reason=f"forbids {name!r}, for which the target has no word")
+    progress = progress.lose(node, "properties", reason=f"forbids {dumps(name, indent=False)}, for which the target has no word")
     for demand in (schema, *_said_of(node, name)):
         progress = progress.lose_all(demand, "cannot be satisfied", "part", node, ("properties", name))
     return progress
