@@ -70,7 +70,7 @@ from instrc.version import __version__
 
 if TYPE_CHECKING:
     from instrc.api import artefacts, check, compile, registry, types  # noqa: A004  -- `instrc.compile` is its name
-    from instrc.codecs.encode import Inexpressible, encode
+    from instrc.codecs.encode import Inexpressible
     from instrc.dialects.catalogue import targets
     from instrc.flattening.provenance import Flat
     from instrc.flattening.public import flatten, split, strip, subsumes
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from instrc.ir.dialect import Dialect
     from instrc.ir.tool import Example, Tool
     from instrc.lifting.lift import Lifted, lift
+    from instrc.lowering.encode import encode
     from instrc.lowering.lower import Lowering, lower
     from instrc.lowering.toolset import LoweredTools, lower_all
     from instrc.lowering.verify import Verification, verify
@@ -190,7 +191,7 @@ _HOMES = {
     "Example": "instrc.ir.tool",
     "LoweredTools": "instrc.lowering.toolset",
     "Inexpressible": "instrc.codecs.encode",
-    "encode": "instrc.codecs.encode",
+    "encode": "instrc.lowering.encode",
     "targets": "instrc.dialects.catalogue",
     "Verification": "instrc.lowering.verify",
     "verify": "instrc.lowering.verify",

@@ -43,7 +43,7 @@ class Carrier:
         if level > CARRIED_LEVELS:
             return value
         if isinstance(value, dict):
-            nodes = list(self._applying(schemas))
+            nodes = list(self.applying(schemas))
             declared = {name for node in nodes for name in _names(node)}
             renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
             result: JsonObject = {}
@@ -63,16 +63,16 @@ class Carrier:
                     sent = self._rename(key)
                 elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
                     sent = f"{key}_"  # what it would be called stands for another key
-                result[sent] = self.carry(item, list(_below(nodes, ours)), level + 1)
+                result[sent] = self.carry(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):
-            nodes = list(self._applying(schemas))
-            return [self.carry(item, list(_items(nodes, index)), level + 1) for index, item in enumerate(value)]
+            nodes = list(self.applying(schemas))
+            return [self.carry(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
         if self._fold and isinstance(value, str):
-            return folded(value, [item for node in self._applying(schemas) for item in _strings(node)])
+            return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
         return value
 
-    def _applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
+    def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
         """Yield the schema objects that speak of the same place as the given ones."""
         stack: list[Json] = list(reversed(schemas))
         seen: set[int] = set()
@@ -99,7 +99,8 @@ def _names(node: JsonObject) -> Iterator[str]:
     yield from mapping(node.get("dependentSchemas"))
 
 
-def _below(nodes: list[JsonObject], name: str) -> Iterator[Json]:
+def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
+    """Yield the schemas of a property, by all that is said of its object."""
     for node in nodes:
         properties = mapping(node.get("properties"))
         patterns = [schema for pattern, schema in mapping(node.get("patternProperties")).items() if matches(pattern, name)]
@@ -107,8 +108,8 @@ def _below(nodes: list[JsonObject], name: str) -> Iterator[Json]:
         if name in properties:
             yield properties[name]
         elif not patterns:
-            yield node.get("additionalProperties")
-        yield node.get("unevaluatedProperties")
+            yield from _held(node, "additionalProperties")
+        yield from _held(node, "unevaluatedProperties")
 
 
 def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
@@ -118,12 +119,17 @@ def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
     return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
 
 
-def _items(nodes: list[JsonObject], index: int) -> Iterator[Json]:
+def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
+    """Yield the schemas of an item, by all that is said of its array."""
     for node in nodes:
         prefix = listing(node.get("prefixItems"))
-        yield prefix[index] if index < len(prefix) else node.get("items")
-        yield node.get("contains")
-        yield node.get("unevaluatedItems")
+        yield from [prefix[index]] if index < len(prefix) else _held(node, "items")
+        yield from _held(node, "contains")
+        yield from _held(node, "unevaluatedItems")
+
+
+def _held(node: JsonObject, keyword: str) -> list[Json]:
+    return [node[keyword]] if keyword in node else []
 
 
 def _strings(node: JsonObject) -> Iterator[str]:

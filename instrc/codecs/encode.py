@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import assert_never, cast
+from typing import assert_never
 
-from instrc.arguments import text_or_none, truth
 from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import Decoder, entry_codec, from_text, other_codec
-from instrc.codecs.maps import record_of, records_in
 from instrc.codecs.planned import to_uniform
 from instrc.ir.codec import (
     ArrayCodec,
@@ -31,12 +29,6 @@ from instrc.ir.codec import (
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, equal, freeze
 from instrc.limits.payloads import CODEC_LEVELS
-from instrc.plain_values import takes_plain_values
-from instrc.problems.answers import InvalidAnswer
-from instrc.problems.problem import CompileError
-from instrc.problems.targets import UnreadableMap
-from instrc.python_values import json_of
-from instrc.schema.validation import json_fault, validate
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
@@ -182,7 +174,7 @@ class Transcoder(Decoder):
     def _member_out(self, ours: str, member: Member, item: Json, level: int) -> Json:
         """Return what stands for the value of a declared property."""
         if item is None and member.unsaid:
-            message = f"null at {ours!r} cannot be told from leaving it out"
+            message = f"null at {dumps(ours, indent=False)} cannot be told from leaving it out"
             raise Inexpressible(message)
         word = member.null
         if item is None and word is not None:
@@ -191,7 +183,7 @@ class Transcoder(Decoder):
             return f"<{item}>"
         sent = self.encode(member.codec, item, level + 1)
         if sent is None and member.absent:
-            message = f"null at {ours!r} means that it is left out"
+            message = f"null at {dumps(ours, indent=False)} means that it is left out"
             raise Inexpressible(message)
         return sent
 
@@ -205,33 +197,3 @@ def _to_text(codec: TextCodec, value: Json) -> str:
         message = "its JSON text would be read as another value"
         raise Inexpressible(message)
     return text
-
-
-@takes_plain_values
-def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
-    """Return a value as a model would write it for the target: what `lift` turns back into it.
-
-    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
-    `name` says which tool, where the map is that of several.
-    With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
-
-    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
-    where null is the default of a property and cannot be told from leaving it out, it is left out.
-    """
-    records = records_in(map)
-    record = record_of(text_or_none("name", name), records)
-    if record is None:
-        raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
-    written = cast("Json", json_of(value))
-    if (fault := json_fault(written)) is not None:
-        raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
-    if truth("check", check) and (wrong := validate(written, record["schema"])):
-        raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-    transcoder = Transcoder(record)
-    try:
-        return transcoder.write(written)
-    except Inexpressible:
-        spared = Carrier(record["schema"], spare=True).carry(written, [record["schema"]])
-        if equal(spared, written):
-            raise
-        return Transcoder(record).write(spared)

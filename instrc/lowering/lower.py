@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from instrc import arguments
-from instrc.codecs.encode import encode
 from instrc.dialects import catalogue
 from instrc.dialects.catalogue import TargetName
 from instrc.dialects.envelopes import in_envelope, relaxed
@@ -20,6 +19,7 @@ from instrc.limits.payloads import UNROLL
 from instrc.lowering.account import Account
 from instrc.lowering.build import build
 from instrc.lowering.checked_json import checked_json
+from instrc.lowering.encode import encode
 from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal

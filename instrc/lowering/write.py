@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from instrc.codecs.encode import Inexpressible, encode
+from instrc.codecs.encode import Inexpressible
 from instrc.codecs.maps import VERSION
 from instrc.dialects.catalogue import targets
 from instrc.dialects.envelopes import fill_envelope
@@ -16,6 +16,7 @@ from instrc.ir.tool import Tool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.built import Built
+from instrc.lowering.encode import encode
 from instrc.lowering.losses import Loss
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.notes import join_notes

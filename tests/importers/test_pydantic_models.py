@@ -14,9 +14,9 @@ from pydantic import AnyUrl, BaseModel, ConfigDict, Field, Json, RootModel, Type
 from pydantic.alias_generators import to_camel
 
 from instrc import import_tools
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 

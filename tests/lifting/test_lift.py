@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 from instrc.problems.problem import CompileError

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
 from instrc.lifting.slips import listed_word
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 
 LETTER: Any = {

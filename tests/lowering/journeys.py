@@ -12,11 +12,12 @@ from generate import Instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.encode import Inexpressible, encode
+from instrc.codecs.encode import Inexpressible
 from instrc.importing import import_tools
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.reading import read
 from instrc.lowering.rules import breaches

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from journeys import ENDINGS, tools, tried
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.importing import import_tools
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 
 FOLDER = Path(__file__).parent.parent / "data" / "functions"

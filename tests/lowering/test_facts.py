@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Dialect, NameRule
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 
 RICH: Any = {

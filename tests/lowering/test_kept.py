@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 

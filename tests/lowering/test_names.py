@@ -9,9 +9,9 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.names import legal

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.dialects.table import listing, rows
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule, Spelling
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all

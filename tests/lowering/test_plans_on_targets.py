@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 from test_engine_answers import answers
 
 import instrc
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import dialect, targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
 from instrc.lowering.budgets import exceeded
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all

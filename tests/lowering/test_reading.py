@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.losses import Loss
 from instrc.lowering.lower import lower
 from instrc.lowering.reading import read

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from objects import closed
 
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.verify import verify

@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
-from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.plans.check import check_plan
