@@ -94,9 +94,9 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Pro
         case "integer" | "number":
             return scalars.numbers(node, kind, context.dialect, progress)
         case "array":
-            branches = plans.branches_of(node) if context.uniform else None
-            if branches is not None:
-                return plans.uniform(node, branches, context, progress, list_variants)
+            reason = plans.reason_for_uniform(node, context)
+            if reason and (branches := plans.branches_of(node)) is not None:
+                return plans.uniform(node, branches, reason, context, progress, list_variants)
             return arrays.arrays(node, context, progress, list_variants)
         case "boolean":
             return Variant("boolean", {"type": "boolean"}, node=node), progress

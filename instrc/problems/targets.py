@@ -18,6 +18,18 @@ _MODELS = {
 }
 """The beginnings of names of models and companies, by the target that is theirs."""
 
+_WAYS_WITHIN_A_BUDGET = {
+    "properties": "declare fewer properties, or split the tool",
+    "levels of nesting": "nest less, or split the tool",
+    "enum values": "list fewer values, or split the tool",
+    "characters of names and values": "shorten names and listed values, or split the tool",
+    "optional parameters": "require more of them, split the tool, or send fewer tools in one request",
+    "union-typed parameters": "require more of them, give them one type each, split the tool, or send fewer tools in one request",
+    "strict tools": "send fewer tools in one request",
+    "tools": "send fewer tools in one request",
+}
+"""What to do about a budget, by what it counts."""
+
 
 def _target_of(name: str) -> str:
     """Return the target of a model or a company; nothing for what is not known."""
@@ -203,9 +215,8 @@ class BudgetExceeded(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        if self.planned:
-            return "name fewer tools in `Plan(…)`, require more, nest less, or split the tool"
-        return "require more, nest less, split the tool, or send fewer tools in one request"
+        way = _WAYS_WITHIN_A_BUDGET.get(self.what, "split the tool")
+        return f"name fewer tools in `Plan(…)`, or {way}" if self.planned else way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

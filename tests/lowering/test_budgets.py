@@ -247,3 +247,28 @@ def test_nothing_is_said_of_order_where_no_value_satisfies_the_schema() -> None:
     schema = {**flat(17, required=False), "required": ["p0"]}
     schema["properties"] = {**schema["properties"], "p0": False}
     assert not [loss for loss in lower(schema, "bedrock-strict", "none").losses if loss.kind == "order"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "target", "told", "way"),
+    [
+        (
+            {"type": "object", "properties": {f"{'n' * 60}{n}": {} for n in range(2000)}},
+            "openai",
+            "there are 126890 characters of names and values, and `openai` takes at most 120000",
+            "shorten names and listed values, or split the tool",
+        ),
+        (flat(5001), "openai", "there are 5001 properties", "declare fewer properties, or split the tool"),
+        (
+            {"type": "object", "properties": {f"p{n}": {"type": ["string", "integer"]} for n in range(17)}},
+            "anthropic-strict",
+            "there are 17 union-typed parameters",
+            "require more of them, give them one type each, split the tool, or send fewer tools in one request",
+        ),
+    ],
+    ids=["characters", "properties", "unions"],
+)
+def test_what_to_do_about_a_budget_goes_by_what_it_counts(schema: Any, target: str, told: str, way: str) -> None:
+    [over] = lower(schema, target).problems[:1]
+    assert told in over.message
+    assert over.hint == way

@@ -65,7 +65,7 @@ def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("instrc.lowering.verify._ENGINES", {"xgrammar": lax})
     schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
     (opinion,) = verify(lower(schema, "vllm").payload, "vllm").opinions
-    assert (opinion.ordered, opinion.loose) == (False, "'b' before 'a' at /")
+    assert (opinion.ordered, opinion.loose) == (False, '"b" before "a" at /')
 
 
 @pytest.mark.parametrize("first", ["a", "тема"])

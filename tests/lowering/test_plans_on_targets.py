@@ -287,3 +287,15 @@ def test_a_plan_that_is_too_large_in_both_spellings_says_which_budget_and_what_t
     [over] = [problem for problem in lower(tool, target, "act").problems if problem.name == "budget-exceeded"]
     assert f"there are 77 union-typed parameters, and `{target}` takes at most 16" in over.message
     assert over.hint.startswith("name fewer tools in `Plan(…)`")
+
+
+def test_a_plan_of_more_tools_than_alternatives_are_kept_apart_is_sent_in_its_uniform_spelling() -> None:
+    tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(2)] for _ in range(301)]
+    lowering = lower(compiled(tools)[0], "openai", "act")
+    [said] = [loss.reason for loss in lowering.losses if loss.grave]
+    assert "301 alternatives, of which at most 300 are kept apart" in said
+    assert "name fewer tools in `Plan(…)`" in said
+    answer = {"step1_act": {"plan": sound(tools)}}
+    assert lift({"name": "act", "arguments": encode(answer, lowering.map)}, lowering.map).value == answer
+    in_full = lower(compiled(tools[:300])[0], "openai", "act")
+    assert not [loss for loss in in_full.losses if loss.grave], "as it advises"

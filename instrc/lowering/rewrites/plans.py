@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, as_object, as_text, mapping
+from instrc.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping
+from instrc.limits.payloads import UNION_VARIANTS
 from instrc.lowering.context import ListVariants, Progress, RewriteContext
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
@@ -58,11 +59,25 @@ def holds_plan(schema: Json) -> bool:
     return any(branches_of(node) is not None for _, node in walk(schema))
 
 
+def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
+    """Return why an array is sent in the uniform spelling if it is a plan; empty if none is."""
+    if context.uniform:
+        return context.uniform
+    items = node.get("items")
+    tools = len(listing(items.get("anyOf"))) if isinstance(items, dict) else 0
+    return f"{tools} alternatives, of which at most {UNION_VARIANTS} are kept apart" if tools > UNION_VARIANTS else ""
+
+
 def uniform(
-    node: JsonObject, branches: Sequence[JsonObject], context: RewriteContext, progress: Progress, list_variants: ListVariants
+    node: JsonObject,
+    branches: Sequence[JsonObject],
+    reason: str,
+    context: RewriteContext,
+    progress: Progress,
+    list_variants: ListVariants,
 ) -> tuple[Variant | None, Progress]:
     """Return the variant of a plan in its uniform spelling."""
-    progress = progress.lose(node, "items", reason=_REASON.format(context.uniform), parts=False)
+    progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
     for branch in branches:
         progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
     spelled: JsonObject = {**node, "items": _task(branches)}
