@@ -9,6 +9,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lowering.account import Account
 from instrc.lowering.losses import Loss
+from instrc.lowering.told_once import told_once
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
@@ -46,9 +47,15 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
         """Warnings: grave losses, budgets that were exceeded and what was done about it."""
         kind = LossyStrict if self.strict else LossyTarget
         lossy = [
-            kind(target=self.dialect.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason, tool=loss.tool)
-            for loss in self.losses
-            if loss.grave
+            kind(
+                target=self.dialect.name,
+                keyword=loss.keyword,
+                pointer=loss.pointer,
+                reason=loss.reason,
+                tool=loss.tool,
+                tools_of_plan=tools,
+            )
+            for loss, tools in told_once((loss for loss in self.losses if loss.grave), self.map["schema"])
         ]
         return (*self.over_budget, *lossy)
 

@@ -30,6 +30,8 @@ _WAYS_WITHIN_A_BUDGET = {
 }
 """What to do about a budget, by what it counts."""
 
+_TOOLS_SHOWN = 10
+
 
 def _target_of(name: str) -> str:
     """Return the target of a model or a company; nothing for what is not known."""
@@ -39,6 +41,12 @@ def _target_of(name: str) -> str:
 def _lost(keyword: str, pointer: str, tool: str | None) -> str:
     """Name a keyword and its place, with the tool where there are several."""
     return f"`{keyword}` at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
+
+
+def _tools(names: tuple[str, ...]) -> str:
+    """List tools by their names; of very many the first."""
+    shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
+    return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +98,16 @@ class _Loss(Problem):
     reason: str
     tool: str | None = None
     """The tool whose schema it is, where there are several."""
+    tools_of_plan: tuple[str, ...] = ()
+    """The tools of a plan of which the same is lost at the same place; `pointer` is that of the first."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"{_lost(self.keyword, self.pointer, self.tool)} is not kept by `{self.target}`: it {self.reason}"
+        lost = _lost(self.keyword, self.pointer, self.tool)
+        if self.tools_of_plan:
+            lost += f" (in a plan, of {_tools(self.tools_of_plan)})"
+        return f"{lost} is not kept by `{self.target}`: it {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ def test_a_schema_fits_a_target_made_up_on_the_spot() -> None:
     result = lower(SCHEMA, TOY, "Draft_It", description="Drafts.")
     assert result.payload.keys() == {"call", "says", "takes", "v"}
     assert TOY.tool_name.allows(result.payload["call"])
-    assert not [breach for breach in breaches(result.payload, TOY) if breach.message != "'description' is not known"]
+    assert not [breach for breach in breaches(result.payload, TOY) if breach.message != '"description" is not known']
 
 
 def test_its_answers_come_back() -> None:
@@ -128,7 +128,7 @@ def test_a_provider_unlike_all_others_is_lowered_to_and_lifted_from() -> None:
     assert len(result.payload["spec"]["hint"]) <= 12
     assert [sample["gives"].keys() for sample in result.payload["samples"]]
     assert STRANGE.tool_name.allows(result.payload["spec"]["id"])
-    assert not [breach for breach in breaches(result.payload, STRANGE) if breach.message != "'description' is not known"]
+    assert not [breach for breach in breaches(result.payload, STRANGE) if breach.message != '"description" is not known']
     for value in VALUES:
         lifted = lift(encode(value, result.map), result.map)
         assert lifted.value == value

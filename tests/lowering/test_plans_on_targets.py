@@ -299,3 +299,23 @@ def test_a_plan_of_more_tools_than_alternatives_are_kept_apart_is_sent_in_its_un
     assert lift({"name": "act", "arguments": encode(answer, lowering.map)}, lowering.map).value == answer
     in_full = lower(compiled(tools[:300])[0], "openai", "act")
     assert not [loss for loss in in_full.losses if loss.grave], "as it advises"
+
+
+def test_what_is_lost_of_all_tools_of_a_plan_is_told_once_with_their_names() -> None:
+    tools = [[("arg0", {"type": "string", "minLength": number % 2 or 2}, "x", True)] for number in range(12)]
+    lowering = lower(compiled(tools)[0], "anthropic-strict", "act")
+    [short] = [problem.message for problem in lowering.problems if "minLength" in problem.message]
+    named = ", ".join(f"`tool{number}_Activity`" for number in range(10))
+    assert short.startswith("`minLength` at `/properties/step1_act/properties/plan/items/anyOf/0/properties/arguments/")
+    assert f"(in a plan, of {named} and 2 more) is not kept" in short
+    assert len([loss for loss in lowering.losses if loss.keyword == "minLength"]) == 12, "each is in the report"
+
+
+def test_unions_of_lists_that_are_no_plans_are_told_place_by_place() -> None:
+    texts = [{"type": "string", "minLength": 2, "format": word} for word in ("date", "email")]
+    schema = {"type": "object", "properties": {"all": {"type": "array", "items": {"anyOf": texts}}}, "required": ["all"]}
+    told = [problem.message for problem in lower(schema, "anthropic-strict").problems if "minLength" in problem.message]
+    assert [message.partition(" is ")[0] for message in told] == [
+        "`minLength` at `/properties/all/items/anyOf/0`",
+        "`minLength` at `/properties/all/items/anyOf/1`",
+    ]

@@ -91,7 +91,8 @@ def _properties(branch: JsonObject) -> JsonObject:
     return as_object(branch["properties"])
 
 
-def _tool(branch: JsonObject) -> str:
+def tool_of(branch: JsonObject) -> str:
+    """Return the name of the tool of which a task is."""
     return as_text(as_object(_properties(branch)["tool"])["const"])
 
 
@@ -100,14 +101,14 @@ def _arguments(branch: JsonObject) -> JsonObject:
 
 
 def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
-    raw = {_tool(branch): _raw(_arguments(branch)) for branch in branches}
+    raw = {tool_of(branch): _raw(_arguments(branch)) for branch in branches}
     return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
 
 
 def _task(branches: Sequence[JsonObject]) -> Json:
     first = branches[0]
     properties = _properties(first)
-    tools: list[Json] = [_tool(branch) for branch in branches]
+    tools: list[Json] = [tool_of(branch) for branch in branches]
     said = "\n".join([_SAID["tool"], *map(_tool_line, branches)])
     name: JsonObject = {"type": "string", "description": _SAID["name"]}
     text: JsonObject = {"type": "string", "description": _SAID["text"]}
@@ -138,7 +139,7 @@ def _tool_line(branch: JsonObject) -> str:
     ]
     text = arguments.get("description") or branch.get("description")
     rest = f" {text}" if isinstance(text, str) else ""
-    return f"{_tool(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
+    return f"{tool_of(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
 
 
 def _is_closed(arguments: JsonObject) -> bool:
