@@ -29,7 +29,6 @@ _WAYS_WITHIN_A_BUDGET = {
     "tools": "send fewer tools in one request",
 }
 """What to do about a budget, by what it counts."""
-
 _TOOLS_SHOWN = 10
 
 
