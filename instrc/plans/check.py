@@ -13,7 +13,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
-from instrc.plans.tools import PlanTool, ToolSet, are_tools
+from instrc.plans.tools import PlanTool, ToolSet, are_tools, bare_schema
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
@@ -33,6 +33,9 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     """
     if not are_tools(tools):
         return (InvalidTools(),)
+    bare = bare_schema(tools)
+    if bare is not None:
+        return (InvalidTools(tool=bare),)
     return check_tasks(plan, tool_set(tools))[1]
 
 

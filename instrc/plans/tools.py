@@ -20,6 +20,8 @@ from instrc.schema.walk import TRIVIAL, walk
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
 _ARGUMENTS = ("arguments", "parameters", "input_schema", "inputSchema", "schema")
 """How providers and protocols name the schema of what a tool takes."""
+_OF_TOOLS = frozenset({"activity", "process", "arguments", "output", "bound"})
+"""What an entry of a map may say of a tool."""
 _OUTPUTS = ("output", "output_schema", "outputSchema")
 _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
 """Keywords of a tool's arguments that are looked at one argument at a time."""
@@ -136,6 +138,14 @@ def are_tools(tools: object) -> bool:
     A list as a provider takes it may hold tools of the provider itself, which no plan can call.
     """
     return isinstance(tools, Mapping) or (isinstance(tools, list | tuple) and (not tools or bool(_entries_of(tools))))
+
+
+def bare_schema(tools: object) -> str | None:
+    """Return the name of a tool in a map that is the schema of its arguments, not an object with that schema in `arguments`."""
+    for name, entry in tools.items() if isinstance(tools, Mapping) else ():
+        if entry.__class__ is dict and _OF_TOOLS.isdisjoint(entry) and not _PER_ARGUMENT.isdisjoint(entry):
+            return str(name)
+    return None
 
 
 def _entries_of(tools: object) -> dict[str, Json]:

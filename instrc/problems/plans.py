@@ -47,9 +47,10 @@ class InvalidPlan(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTools(PlanProblem):
-    """What a plan is checked against is neither an object nor a list of tools.
+    """What a plan is checked against is neither an object nor a list of tools, or a tool of an object is a bare schema.
 
     Tools are an object by their names, or a list of tools that have a `name` and the schema of their `parameters`.
+    In an object the schema of what a tool takes stands in its `arguments`.
     The plan is not checked, since each of its tools would be unknown.
 
     ```json tools.json
@@ -65,9 +66,14 @@ class InvalidTools(PlanProblem):
 
     name: ClassVar[str] = "invalid-tools"
 
+    tool: str | None = None
+    """The tool that is a bare schema."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.tool is not None:
+            return f"the tool `{self.tool}` says nothing of its `arguments`, it is a schema itself"
         return "this is neither an object nor a list of tools"
 
     @property
