@@ -21,10 +21,15 @@ class DocumentDefinitions:
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
         self.schemas: dict[str, Json] = {}
         self._taken = taken
+        self._plain: dict[int, JsonObject] = {}
+        """Schemas without definitions and references, by identity: many blocks give the same."""
 
     def hoist(self, schema: Json, name: str) -> Json:
         """Return a schema without `$defs` whose references lead to this document's; `name` is for one that refers to itself."""
-        if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
+        if not isinstance(schema, dict) or id(schema) in self._plain:
+            return schema
+        if not ("$defs" in schema or refers(schema)):
+            self._plain[id(schema)] = schema
             return schema
         if "$defs" not in schema:  # the value of a block is put together from schemas that bring their own
             schema = as_object(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from functools import cached_property
 
 from instrc.ir.blocks import Repeat, Test
 from instrc.ir.flow import Condition
@@ -29,7 +30,6 @@ class Paths:
         self.steps: dict[int, Step] = graph.steps
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
-        self._order = {number: place for place, number in enumerate(plan.keys)}
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
         self._known: dict[tuple[Path, int | None], Read] = {}
         """Most paths are written more than once."""
@@ -37,6 +37,11 @@ class Paths:
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
         }
         self._found = Rounds(bodies_of(graph))
+
+    @cached_property
+    def _order(self) -> dict[int, int]:
+        """The place of each step among all keys; most documents ask for none."""
+        return {number: place for place, number in enumerate(self.plan.keys)}
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
@@ -58,8 +63,9 @@ class Paths:
         origin = path.origin
         match origin:
             case int():
-                tail = self._tail(path, item) or (("output",) if self.steps[origin].output else ())
-                return (suffixed(self.plan.keys[origin], item), *tail)
+                key = suffixed(self.plan.keys[origin], item)
+                tail = self._tail(path, item) if path.tail else ()
+                return (key, *tail) if tail else (key, "output") if self.steps[origin].output else (key,)
             case Local():
                 name = self.plan.elements.get(origin.block, origin.name) if origin.kind == "item" else origin.name
                 return (name, *self._tail(path, item))
@@ -118,7 +124,7 @@ class Paths:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
         optional = self.plan.flat.optional
         values: list[Value] = [
-            self.read(each.value, item, optional=bool(optional) and (step, each.label) in optional)
+            self.read(each.value, item, optional=each.label is not None and (step, each.label) in optional)
             if isinstance(each.value, Path)
             else each.value
             for each in given

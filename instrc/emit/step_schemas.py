@@ -16,7 +16,7 @@ from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
 from instrc.ir.executors import Executor
-from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit, is_lone_instruction
+from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit
 from instrc.ir.graph import Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
@@ -162,12 +162,15 @@ class StepSchemas:
 
     def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> ProcessStep:
         schema, engine = self._step(number, item, answer=answer)
-        content = self.graph.steps[number].content
         refers = isinstance(schema, dict) and "$ref" in schema
-        if refers or (not is_lone_instruction(content) and (number in self.plan.flat.placed or choices_of(content))):
+        if refers or (number in self.graph.compound and self._has_parts_for_engine(number)):
             whole = beside(self.engines.with_choices(number, schema, item), engine)
             return read_step(key, whole, executor, self._resolved)
         return ProcessStep(key, schema, executor, engine)
+
+    def _has_parts_for_engine(self, number: int) -> bool:
+        """Tell whether something in a step's schema is for the engine: steps in its slots, or properties filled by choice."""
+        return number in self.plan.flat.placed or bool(choices_of(self.graph.steps[number].content))
 
     def _resolved(self, schema: Json) -> dict[str, Json]:
         """Follow references to the definitions of this document."""
@@ -184,14 +187,13 @@ class StepSchemas:
             return own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole), NO_ENGINE
-        placed = self.plan.flat.placed.get(number, ())
+        flat = self.plan.flat
+        placed = flat.placed.get(number, ())
         alone = self.whole and not placed and number not in self._inner
-        own = self._as_local_part(
-            self.plan.flat.schemas[number],
-            self.plan.keys[number],
-            refers=not alone and number in self.plan.flat.referring,
-        )
-        schema = self._fill_blocks(own, placed, item)
+        refers = number in flat.referring and not alone
+        schema = self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers)
+        if placed:
+            schema = self._fill_blocks(schema, placed, item)
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":

@@ -101,12 +101,18 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """What it gives; `None` where a single key does not say it."""
     accesses: tuple[Reached, ...] = ()
     """The members that paths of the program name, to be looked for in the schemas."""
+    compound: frozenset[int] = frozenset()
+    """The steps that are more than an instruction alone: something fills them or stands around them, or they are blocks."""
     block_numbers: tuple[int, ...] = ()
-    """The steps that are blocks."""
+    """Those of them that are blocks."""
     labels: dict[tuple[int, str], Span] = {}
     """Where the arguments of steps of the server are named, by step."""
     passed: tuple[TypedArgument, ...] = ()
     """What the program gives to inputs of called programs and to tools of plans."""
+
+    def compounds(self) -> list[Step]:
+        """Return the steps that are more than an instruction alone, in evaluation order."""
+        return [self.steps[number] for number in sorted(self.compound)]
 
     def blocks(self) -> list[Step]:
         """Return the steps that are blocks, in evaluation order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from instrc.ir.blocks import regions_of
-from instrc.ir.fusion import Application, Fusion, Instruction, StepObject, Unit, is_lone_instruction
+from instrc.ir.fusion import Application, Fusion, Instruction, MixinGroup, StepObject, Unit
 from instrc.ir.graph import Graph
 from instrc.jsonvalue import Json, mapping
 from instrc.problems.problem import Problem
@@ -48,26 +48,30 @@ def _names(annotation: Json, name: str) -> bool:
 def _applications(graph: Graph) -> Iterator[Application]:
     """Yield every use of a mixin in a graph, once each."""
     seen: set[int] = set()
-    contents = [step.content for step in graph.steps.values() if not is_lone_instruction(step.content)]
-    units: list[Unit] = list(graph.units)
-    while contents or units:
+    contents = [step.content for step in graph.compounds()]
+    groups = _groups(graph.units)
+    while contents or groups:
         found: tuple[Application, ...] = ()
-        if units:
-            unit = units.pop()
-            if not isinstance(unit, int):
-                found = (unit.application,)
-                units += unit.members
+        if groups:
+            group = groups.pop()
+            found = (group.application,)
+            groups += _groups(group.members)
         else:
             match contents.pop():
                 case Fusion(slots=slots, mixins=mixins):
                     contents.extend(slot.content for slot in slots)
                     found = mixins
                 case StepObject(units=inner):
-                    units.extend(inner)
+                    groups += _groups(inner)
                 case block:
-                    units.extend(inner for region in regions_of(block) for inner in region.units)
+                    for region in regions_of(block):
+                        groups += _groups(region.units)
         for application in found:
             if id(application) not in seen:
                 seen.add(id(application))
                 contents.extend(slot.content for slot in application.slots)
                 yield application
+
+
+def _groups(units: tuple[Unit, ...]) -> list[MixinGroup]:
+    return [unit for unit in units if not isinstance(unit, int)]

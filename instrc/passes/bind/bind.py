@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.blocks import regions_of
+from instrc.ir.fusion import is_lone_instruction
 from instrc.ir.graph import Context, Graph
 from instrc.ir.surface import (
     Annotated,
@@ -146,7 +147,8 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
             report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
-    blocks = [step for step in table.values() if step.executor == "block"]
+    compound = frozenset([number for number, step in table.items() if not is_lone_instruction(step.content)])
+    blocks = [table[number] for number in sorted(compound) if table[number].executor == "block"]
     inside = [unit for step in blocks for region in regions_of(step.content) for unit in region.units]
     return Graph(
         name=export.name or "",
@@ -156,11 +158,12 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         units=units,
         inputs=names.schemas(),
         contexts=contexts,
-        inner=nested_steps(table, [*units, *inside]),
+        inner=nested_steps(table, [unit for unit in (*units, *inside) if not isinstance(unit, int) or unit in compound]),
         keyed=isinstance(value, Members),
         value=None if isinstance(value, Cut) or depth_of(value) > VALUE_LEVELS else reading_of(value),
         accesses=tuple(dict.fromkeys(each for each in evaluation.accesses if not steps.is_dropped(each.path))),
-        block_numbers=tuple(step.number for step in blocks),
+        compound=compound,
+        block_numbers=tuple([step.number for step in blocks]),
         labels=evaluation.labels,
         passed=tuple(evaluation.passed),
     )

@@ -91,13 +91,11 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
     while waiting:
         task = waiting.pop()
+        if type(task) is Call:
+            waiting.extend([argument.value for argument in reversed(task.arguments)])
+            task = task.callee
         if type(task) is Name:
             _note(task.text, visible, found)
-            continue
-        if type(task) is Call:
-            if type(task.callee) is Name:
-                _note(task.callee.text, visible, found)
-            waiting.extend([argument.value for argument in reversed(task.arguments)])
             continue
         match task:
             case _Open():

@@ -30,7 +30,7 @@ def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]
 
 def files_of_processes(graph: Graph) -> list[tuple[str, str]]:
     """Return the address and the file of each process that plans of a program may call."""
-    engines = [engine for step in graph.steps.values() for _, engine in choices_of(step.content)]
+    engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
     tools = [tool for engine in engines if isinstance(engine, Planned) for tool in engine.tools]
     return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
 
