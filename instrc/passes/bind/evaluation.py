@@ -107,17 +107,18 @@ class Evaluation:
             return self._elsewhere(found, context, plain=plain)
         if plain and key in self._known:
             return Finished(self._kept_out(self._known[key], context))
-        return self._afresh(found, context, plain=plain)
+        return self._afresh(found, key, context, plain=plain)
 
     def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
         if value is not None and context.brackets is not None and not context.direct:
             context.brackets.keep_out(paths(value))
         return value
 
-    def _afresh(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
-        """Evaluate a local name of which no value is known that holds wherever it stands."""
+    def _afresh(
+        self, found: LocalName, key: tuple[int, str], context: EvaluationContext, *, plain: bool
+    ) -> Task[BoundValue | None]:
+        """Evaluate a local name, known by its key, of which no value is known that holds wherever it stands."""
         home = found.scope
-        key = found.key
         outside = plain and home.region != context.region  # a name is evaluated where it is defined
         inside = context.at_home(home) if outside else context.alone(context.brackets if context.direct else None, home)
         if plain and (key, inside.piped) in self._known:

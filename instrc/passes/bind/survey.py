@@ -92,7 +92,11 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     while waiting:
         task = waiting.pop()
         if type(task) is Call:
-            waiting.extend([argument.value for argument in reversed(task.arguments)])
+            for argument in reversed(task.arguments):
+                if type(argument.value) is Name:
+                    _note(argument.value.text, visible, found)
+                else:
+                    waiting.append(argument.value)
             task = task.callee
         if type(task) is Name:
             _note(task.text, visible, found)

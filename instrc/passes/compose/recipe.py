@@ -17,7 +17,8 @@ Recipe: TypeAlias = tuple[Hashable, ...]
 def recipe(content: Content) -> Recipe:
     """Return what a content is made of, in one row, so that nothing is compared deeply; steps and groups go by their numbers."""
     if isinstance(content, Fusion) and not (content.slots or content.annotations or content.mixins):
-        return "fusion", *_instruction(content.instruction)
+        instruction = content.instruction
+        return ("fusion", instruction) if instruction.uri is not None else ("fusion", *_instruction(instruction))
     row: list[Hashable] = []
     waiting: list[Content | str] = [content]
     while waiting:

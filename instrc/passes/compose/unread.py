@@ -76,8 +76,10 @@ def _readers(graph: Graph) -> dict[int, set[int]]:
 
     if graph.value is not None:
         note(reading_paths(graph.value), -1)
-    for step in graph.steps.values():
-        note(step.reads + step.needs, step.number)
+    for number, step in graph.steps.items():
+        for path in step.reads + step.needs:
+            if isinstance(path.origin, int):
+                found[path.origin].add(number)
     for step in graph.blocks():
         note([test.path for test in tests_of(step.content)], -1)
         for region in regions_of(step.content):

@@ -12,7 +12,10 @@ from instrc.jsonvalue import Json
 
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
 
-BLOCK = ORDER.index("block")
+PLACE: dict[str, int] = {executor: place for place, executor in enumerate(ORDER)}
+"""The place of each executor in this order."""
+
+BLOCK = PLACE["block"]
 
 
 class PartitionNode(msgspec.Struct, frozen=True, gc=False):
@@ -22,7 +25,7 @@ class PartitionNode(msgspec.Struct, frozen=True, gc=False):
     executor: int
     """Its executor's place in `ORDER`."""
     answer: bool
-    reads: tuple[int, ...]
+    reads: tuple[int, ...] = ()
     """Nodes that come first, by index."""
     apart: tuple[int, ...] = ()
     """Those of them that cannot lie in the same chunk."""

@@ -28,19 +28,18 @@ def number_steps(
     count = 0
     for number in order:
         step = graph.steps[number]
+        name, written = step.base_name, step.key
         if bare and number == order[-1]:
-            keys[number] = _key(step.base_name, 1, naming)
+            keys[number] = _key(name, 1, naming)
             continue
-        if step.executor != "block":
-            name = step.base_name
-        elif number in read or step.key is not None:
+        if step.executor == "block":
+            if number not in read and written is None:
+                continue
             name = _name_of_block(graph, step)
-        else:
-            continue
         count += 1
-        wanted = step.key if step.key is not None else _key(name, count, naming)
+        wanted = _key(name, count, naming) if written is None else written
         key, again = wanted, 1
-        while key in used or (step.key is None and key in taken):
+        while key in used or (written is None and key in taken):
             again += 1
             key = f"{wanted}_{again}"
         used.add(key)
@@ -76,9 +75,9 @@ def _read_blocks(graph: Graph) -> set[int]:
     if graph.contexts is not None:
         found += [Path(unit) for unit in graph.units if isinstance(unit, int)]
     for step in graph.steps.values():
-        found += (*step.reads, *step.needs)
-        if step.executor != "block":
-            continue
+        found += step.reads
+        found += step.needs
+    for step in graph.blocks():
         for region in regions_of(step.content):
             found += reading_paths(region.value)
         if isinstance(step.content, Repeat):

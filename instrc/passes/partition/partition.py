@@ -15,7 +15,7 @@ from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
 from instrc.passes.bind.holding import step_numbers
-from instrc.passes.partition.nodes import BLOCK, ORDER, CutChunk, PartitionNode
+from instrc.passes.partition.nodes import BLOCK, ORDER, PLACE, CutChunk, PartitionNode
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -31,8 +31,13 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
-    nodes: dict[int, list[PartitionNode]] = {}
+    cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
+        by_hand = number == ROOT and graph.contexts is not None
+        whole = None if by_hand else _single_chunk(graph, units)
+        if whole is not None:
+            cut[number] = (whole,)
+            continue
         steps = [_steps_in(graph, unit) for unit in units]
         home: _Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
         needs = _all_needs(units, steps, home)
@@ -40,18 +45,17 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
         if order is None:
             report.add(_circle(units, needs))
             return None
-        nodes[number] = _nodes(units, steps, order, needs, home)
-    cut = {number: _cut_into_chunks(nodes[number]) for number in regions}
-    if graph.contexts is None:
-        root = _cut_into_chunks(nodes[ROOT])
-    else:
+        nodes = _nodes(units, steps, order, needs, home)
+        if not by_hand:
+            cut[number] = _cut_into_chunks(nodes)
+            continue
         from instrc.passes.partition.by_hand import cut_by_hand  # few programs are divided so
 
-        found = cut_by_hand(graph, nodes[ROOT], report)
+        found = cut_by_hand(graph, nodes, report)
         if found is None:
             return None
-        root = found
-    chunks, inside = _number_chunks(graph, root, cut)
+        cut[number] = found
+    chunks, inside = _number_chunks(graph, cut.pop(ROOT), cut)
     shape = _shape(graph, chunks)
     if shape != "process":
         from instrc.passes.partition.deadlines import report_deadlines  # a process has an engine for both
@@ -64,12 +68,28 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
+def _single_chunk(graph: Graph, units: tuple[Unit, ...]) -> CutChunk | None:
+    """Return the chunk of units with nothing to cut: steps alone, all of one executor; `None` for any others.
+
+    They are in evaluation order, so each stands after those it reads.
+    """
+    steps = [graph.steps[unit] for unit in units if isinstance(unit, int)]
+    executors = {step.executor for step in steps}
+    if len(steps) < len(units) or len(executors) != 1 or not graph.inner.keys().isdisjoint(units):
+        return None
+    executor = PLACE[executors.pop()]
+    if executor == BLOCK or any(step.fail or step.chosen or step.output for step in steps):
+        return None
+    return CutChunk(executor, tuple([PartitionNode(unit, executor, answer=False) for unit in units]))
+
+
 def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     """Cut nodes into the fewest chunks."""
-    if len({node.executor for node in nodes}) == 1 and nodes[0].executor != BLOCK and not any(node.apart for node in nodes):
-        return (CutChunk(nodes[0].executor, tuple(nodes)),)
+    carried = [node.executor for node in nodes]
     apart = [node.apart for node in nodes]
-    executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
+    if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
+        return (CutChunk(carried[0], tuple(nodes)),)
+    executors, blocks = sequence(carried, [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
@@ -86,7 +106,7 @@ def _number_chunks(
     waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
     while waiting:
         region, chunk, otherwise = waiting.pop()
-        units = tuple(node.unit for node in chunk.nodes)
+        units = tuple([node.unit for node in chunk.nodes])
         content = graph.steps[units[0]].content if ORDER[chunk.executor] == "block" and isinstance(units[0], int) else None
         word: str = ORDER[chunk.executor]
         if content is not None:
@@ -99,7 +119,7 @@ def _number_chunks(
             for each in reversed(inner):
                 waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
-        answers = frozenset(node.unit for node in chunk.nodes if node.answer and isinstance(node.unit, int))
+        answers = frozenset([node.unit for node in chunk.nodes if node.answer and isinstance(node.unit, int)])
         made[region].append(Chunk(word, counts[word], units, answers, chunk.annotations))  # type: ignore[arg-type]  # as above
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
@@ -166,17 +186,18 @@ def _nodes(
     for index in order:
         unit = units[index]
         step = steps[index][-1] if isinstance(unit, int) else None
-        executor = ORDER.index(step.executor) if step else 0
-        reads = tuple([answers.get(need, place[need]) for need in needs[index]]) if needs[index] else ()
+        executor = PLACE[step.executor] if step else 0
+        needed = needs[index]
+        reads = tuple([answers.get(need, place[need]) for need in needed]) if needed else ()
         apart: tuple[int, ...] = ()
         if any_chosen:
             lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
-            apart = tuple([place[need] for need in needs[index] if need in lists and nodes[place[need]].executor == executor])
+            apart = tuple([place[need] for need in needed if need in lists and nodes[place[need]].executor == executor])
         place[index] = len(nodes)
         nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
             answers[index] = len(nodes)
-            nodes.append(PartitionNode(unit, ORDER.index("server"), answer=True, reads=(place[index],)))
+            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
     return nodes
 
 
