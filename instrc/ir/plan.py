@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from instrc.ir.blocks import Region, Repeat, Word, regions_of
-from instrc.ir.executors import EXECUTORS, Executor
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import FlatGraph, Graph
 from instrc.jsonvalue import Json
@@ -31,12 +31,8 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     answers: frozenset[int]
     """Steps that stand here with their `output` only; their inputs were filled in an earlier chunk."""
     annotations: tuple[Json, ...]
-
-    @property
-    def block(self) -> int | None:
-        """The number of the block that this is; `None` for a chunk of one executor."""
-        unit = None if self.executor in EXECUTORS else self.units[0]
-        return unit if isinstance(unit, int) else None
+    block: int | None
+    """The number of the block that this is; `None` for a chunk of one executor."""
 
 
 class Plan(msgspec.Struct, frozen=True, gc=False):
@@ -70,7 +66,7 @@ def all_chunks(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tup
     while waiting:
         chunk = waiting.pop()
         yield chunk
-        if chunk.executor not in EXECUTORS:
+        if chunk.block is not None:
             for region in reversed(regions_in(graph, chunk)):
                 waiting.extend(reversed(inside[region.number]))
 

@@ -34,9 +34,10 @@ class Read(msgspec.Struct, frozen=True, gc=False):
     @property
     def text(self) -> str:
         """The path as it is written."""
-        if len(self.segments) == 1 and not self.segments[0].quoted:
-            return self.segments[0].name
-        return ".".join([dumps(each.name, indent=False) if each.quoted else each.name for each in self.segments])
+        segments = self.segments
+        if len(segments) == 1 and not segments[0].quoted:
+            return segments[0].name
+        return ".".join([dumps(each.name, indent=False) if each.quoted else each.name for each in segments])
 
     @property
     def first(self) -> str:

@@ -103,16 +103,17 @@ def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
 
     One called like a step, an input or the element of a block around it, as in a program that is called there, gets `_2`.
     """
-    around = _regions_around(graph)
+    loops = {step.number: step.content for step in graph.blocks() if isinstance(step.content, Each | Repeat)}
+    around = _regions_around(graph) if loops else {}
     found: dict[int, str] = {}
-    for step in sorted(graph.blocks(), key=lambda each: each.number, reverse=True):  # a block before those in it
-        if isinstance(step.content, Each | Repeat) and step.content.item is not None:
-            name, again = step.content.item, 1
-            region = step.content.body.number
+    for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before those in it
+        if content.item is not None:
+            name, again = content.item, 1
+            region = content.body.number
             visible = {found[outer] for outer in _outwards(region, around) if outer in found}
             while name in used or name in visible:
                 again += 1
-                name = f"{step.content.item}_{again}"
+                name = f"{content.item}_{again}"
             found[region] = name
     return found
 

@@ -107,9 +107,10 @@ def _number_chunks(
     while waiting:
         region, chunk, otherwise = waiting.pop()
         units = tuple([node.unit for node in chunk.nodes])
-        content = graph.steps[units[0]].content if ORDER[chunk.executor] == "block" and isinstance(units[0], int) else None
+        block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
         word: str = ORDER[chunk.executor]
-        if content is not None:
+        if block is not None:
+            content = graph.steps[block].content
             word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
             inner = regions_of(content)
             if type(content) is Repeat:
@@ -120,7 +121,7 @@ def _number_chunks(
                 waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
         answers = frozenset([node.unit for node in chunk.nodes if node.answer and isinstance(node.unit, int)])
-        made[region].append(Chunk(word, counts[word], units, answers, chunk.annotations))  # type: ignore[arg-type]  # as above
+        made[region].append(Chunk(word, counts[word], units, answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
 
@@ -262,7 +263,7 @@ def _as_late_as_possible(nodes: list[PartitionNode], executors: list[int], block
 
 
 def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
-    if graph.contexts is not None or any(step.chosen for step in graph.steps.values()):
+    if graph.contexts is not None or any(step.chosen for step in graph.compounds()):
         return "process"  # only an engine can put the values of a list into the schema of a choice
     if len(chunks) == 1 and chunks[0].executor == "model":
         return "tool"
