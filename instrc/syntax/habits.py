@@ -42,9 +42,6 @@ from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_ins
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
 
-_STRAY = frozenset({"max", "keep", "limit", "until", "while", "times", "is", "or", "in"})
-"""Words of blocks that nothing can stand before on their line but a block."""
-
 _COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
 """What shows no mistake where nothing stands beside it on its line."""
 

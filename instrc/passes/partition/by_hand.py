@@ -8,6 +8,7 @@ from instrc.ir.graph import Graph, Step
 from instrc.passes.bind.holding import step_numbers
 from instrc.passes.partition.nodes import ORDER, CutChunk, PartitionNode
 from instrc.problems.report import Report
+from instrc.source import Span
 
 
 def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
@@ -21,14 +22,8 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
             after = where[node.reads[0]]
             later = next((i for i in range(after + 1, len(contexts)) if executors[i] == node.executor), None)
             if later is None:
-                step = _step(graph, node.unit)
-                report.add(
-                    problems.steps.CutAgainstDataFlow(
-                        at=step.span,
-                        word=step.key or step.base_name,
-                        reason="waits for the server, and no `Server_Context` follows",
-                    )
-                )
+                reason = "waits for the server, and no `Server_Context` follows"
+                report.add(_against_data_flow(_step(graph, node.unit), reason))
                 return None
             where.append(later)
         else:
@@ -36,15 +31,9 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
     for node, chunk in zip(nodes, where, strict=True):
         for need in node.reads:
             if where[need] > chunk:
-                step = _step(graph, node.unit)
-                report.add(
-                    problems.steps.CutAgainstDataFlow(
-                        at=step.span,
-                        word=step.key or step.base_name,
-                        reason="reads what comes in a later context",
-                        other=_step(graph, nodes[need].unit).span,
-                    )
-                )
+                later_step = _step(graph, nodes[need].unit)
+                reason = "reads what comes in a later context"
+                report.add(_against_data_flow(_step(graph, node.unit), reason, later_step.span))
                 return None
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
@@ -61,3 +50,8 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
 
 def _step(graph: Graph, unit: Unit) -> Step:
     return graph.steps[step_numbers((unit,))[0]]
+
+
+def _against_data_flow(step: Step, reason: str, other: Span | None = None) -> problems.steps.CutAgainstDataFlow:
+    """Return the problem of a step whose context contradicts the data flow; `other` is the step that it reads."""
+    return problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason, other=other)
