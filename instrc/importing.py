@@ -26,7 +26,7 @@ from instrc.problems.rim import InvalidJson, InvalidOption, UnreadableFile
 from instrc.problems.size import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
-from instrc.python_types import as_json
+from instrc.python_types import model_as_json
 from instrc.regular import MOST_BYTES
 from instrc.source import Source
 
@@ -73,7 +73,7 @@ def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, .
             known = loads(value)
         except ValueError as error:
             raise _no_schema(value, option) from error
-    known = as_json(known)
+    known = model_as_json(known)
     if isinstance(known, dict):
         other = foreign(known, option)
         if other is not None and other.importer is not None:

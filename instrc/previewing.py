@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.emit.artefacts import process_of
+from instrc.emit.artefacts import located_process
 from instrc.ir.artefact import Artefact
 from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process
@@ -16,7 +16,7 @@ from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
 from instrc.limits.runs import PREVIEWED_COMMANDS
 from instrc.runtime.interpreter.commands import Command, Result
-from instrc.runtime.interpreter.v1.views import bare
+from instrc.runtime.interpreter.v1.views import schema_without_engine
 from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.message import model_message
 from instrc.runtime.models.sampling import instance_of
@@ -39,14 +39,16 @@ class ModelCall:
 
 def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
     """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
-    process, _ = process_of(artefact)
+    process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
     reached = _rehearse(document, {"prompt": given, **_inputs(process)})
     found: list[ModelCall] = []
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
             sent, schema = reached.get(context.name, (None, None))
-            shown = schema if sent is not None else bare(context, context.steps, process.definitions, alone=False)
+            shown = (
+                schema if sent is not None else schema_without_engine(context, context.steps, process.definitions, alone=False)
+            )
             steps = tuple(step.key for step in context.steps)
             found.append(
                 ModelCall(context.name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
@@ -59,7 +61,7 @@ def later_schemas(artefact: Artefact) -> dict[str, Json]:
     process = Process.from_json(artefact.documents["process"])
     first = process.body.contexts[0] if process.body.contexts else None
     return {
-        context.name: bare(context, context.steps, process.definitions, alone=False)
+        context.name: schema_without_engine(context, context.steps, process.definitions, alone=False)
         for context in process.contexts()
         if isinstance(context, Chunk) and context.executor == "model" and context is not first
     }

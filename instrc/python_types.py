@@ -28,7 +28,7 @@ class Described(NamedTuple):
     description: str | None
 
 
-def described(value: object) -> Described | None:
+def schema_of_type(value: object) -> Described | None:
     """Return the schema of a type, a function or a `TypeAdapter`; `None` for what is none of them.
 
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
@@ -113,7 +113,7 @@ def pydantic_schema(value: object) -> JsonObject:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(readable(cast("type[object]", value))).json_schema()
+    return TypeAdapter(with_readable_dicts(cast("type[object]", value))).json_schema()
 
 
 _OF_DSPY = "__dspy_field_type"
@@ -138,7 +138,7 @@ def _filled_in(schema: JsonObject) -> JsonObject:
     return {**schema, "properties": outputs, "required": kept}
 
 
-def readable(value: T) -> T:
+def with_readable_dicts(value: T) -> T:
     """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
     if sys.version_info >= (3, 12):
         return value
@@ -149,14 +149,17 @@ def readable(value: T) -> T:
 
         hints = typing.get_type_hints(value, include_extras=True)
         required = cast("frozenset[str]", attribute(value, "__required_keys__"))
-        members = {name: (Required if name in required else NotRequired)[readable(_bare(hint))] for name, hint in hints.items()}
+        members = {
+            name: (Required if name in required else NotRequired)[with_readable_dicts(_bare(hint))]
+            for name, hint in hints.items()
+        }
         made = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
         made.__doc__ = value.__doc__
         return cast("T", made)
     arguments = typing.get_args(value)
     if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
         return value
-    inner = tuple(map(readable, arguments))
+    inner = tuple(map(with_readable_dicts, arguments))
     return value if all(map(operator.is_, inner, arguments)) else cast("T", _with(value, inner))
 
 
@@ -183,7 +186,7 @@ def _is_type(value: object) -> bool:
     return isinstance(value, type) or typing.get_origin(value) is not None
 
 
-def as_json(value: object) -> Json:
+def model_as_json(value: object) -> Json:
     """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
     dump = attribute(value, "model_dump")
     if callable(dump) and not isinstance(value, type):

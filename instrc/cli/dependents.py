@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from instrc.files import STDIN, read_bytes
 from instrc.limits.incoming import DEPENDENT_BYTES
 from instrc.problems.report import Report
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.workspace import find
 
@@ -22,7 +22,7 @@ def with_dependents(files: list[str]) -> list[str]:
     """
     given = [file for file in files if file == STDIN or os.path.exists(file)]  # noqa: PTH110  -- as the user wrote them
     names = {name for file in (*files, *deleted()) if (name := _name(file))}
-    texts = {file: comparable(_text(file)) for file in find(["."], Report()) if file not in given}
+    texts = {file: comparison_key(_text(file)) for file in find(["."], Report()) if file not in given}
     chosen = dict.fromkeys(given)
     while names:
         using = [file for file, text in texts.items() if any(name in text for name in names)]
@@ -51,7 +51,7 @@ def _name(file: str) -> str:
     """Return the name by which a file is used, as names are compared."""
     base = os.path.basename(file)  # noqa: PTH119  -- names with odd bytes stay as they are
     said = read_name(base) or read_name(base, PROGRAM_ENDING)
-    return comparable(said[0]) if said else ""
+    return comparison_key(said[0]) if said else ""
 
 
 def _text(file: str) -> str:

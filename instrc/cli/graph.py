@@ -101,9 +101,9 @@ def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, repor
 
 def _picture(artefact: Artefact) -> Picture:
     from instrc.draw.picture import picture_of
-    from instrc.emit.artefacts import process_of
+    from instrc.emit.artefacts import located_process
 
-    process, places = process_of(artefact)
+    process, places = located_process(artefact)
     return picture_of(process, artefact.name, places)
 
 

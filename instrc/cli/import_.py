@@ -16,7 +16,7 @@ from instrc.importers.catalogue import KINDS
 from instrc.jsontext import dumps, loads
 from instrc.limits.incoming import SEEN_BYTES
 from instrc.problems.problem import Problem
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.regular import read_regular
 from instrc.source import Source
 
@@ -115,10 +115,10 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
     except OSError:  # it will be made, or writing into it says more
         return []
-    by_name = {comparable(path.name.removesuffix(ending)): path for path in there}
+    by_name = {comparison_key(path.name.removesuffix(ending)): path for path in there}
     found: list[Problem] = []
     for path, text in files.items():
-        known = by_name.get(comparable(path.name.removesuffix(ending)))
+        known = by_name.get(comparison_key(path.name.removesuffix(ending)))
         if known is None or (known == path and (force or _says(path, text))):
             continue
         from instrc.problems.importing import VibeExists  # as above

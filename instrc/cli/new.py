@@ -14,7 +14,7 @@ from instrc.cli.show import Format, show, verdict
 from instrc.naming import file_name
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import FileExists
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.scaffold.one_file import new
 from instrc.source import Source
 from instrc.vibes.project import read_settings
@@ -66,9 +66,9 @@ def _found_by_the_same_name(path: Path) -> list[Problem]:
     """Return a problem for each vibe beside a new one that programs would find by the same name: `Find` beside `find`."""
     if not path.name.endswith(ENDING) or path.exists():
         return []
-    name = comparable(path.name.removesuffix(ENDING))
+    name = comparison_key(path.name.removesuffix(ENDING))
     return [
         FileExists(at=Source(other.as_posix(), "").whole(), path=other.as_posix(), way_out=_WAY_OUT)
         for other in sorted(path.parent.glob(f"*{ENDING}"))
-        if comparable(other.name.removesuffix(ENDING).partition("@")[0]) == name
+        if comparison_key(other.name.removesuffix(ENDING).partition("@")[0]) == name
     ]

@@ -12,7 +12,7 @@ from instrc.files import shown_path
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.source import Source
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _name_of(export: NamedArtefact, schema: Json) -> str:
 
 def _letters(name: str) -> str:
     """Return a name without its signs, of which the names of files and references have fewer than those of tools."""
-    return "".join(filter(str.isalnum, comparable(name)))
+    return "".join(filter(str.isalnum, comparison_key(name)))
 
 
 def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:

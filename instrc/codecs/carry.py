@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from instrc.codecs.patterns import matches
+from instrc.codecs.patterns import may_match
 from instrc.jsonvalue import Json, JsonObject, at, listing, mapping
 from instrc.limits.payloads import CARRIED_LEVELS
 from instrc.schema.members import required_names
@@ -103,7 +103,7 @@ def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
     """Yield the schemas of a property, by all that is said of its object."""
     for node in nodes:
         properties = mapping(node.get("properties"))
-        patterns = [schema for pattern, schema in mapping(node.get("patternProperties")).items() if matches(pattern, name)]
+        patterns = [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]
         yield from patterns
         if name in properties:
             yield properties[name]

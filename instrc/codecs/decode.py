@@ -6,7 +6,7 @@ from typing import assert_never
 
 from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.carry import Carrier, folded
-from instrc.codecs.patterns import matches
+from instrc.codecs.patterns import may_match
 from instrc.codecs.planned import to_typed
 from instrc.codecs.reading import codecs_of
 from instrc.ir.codec import (
@@ -232,7 +232,7 @@ def other_codec(codec: ObjectCodec, name: str) -> Codec:
     """Return the codec of a property that is not declared, which may hang on its name."""
     if codec.declared is not None and name in codec.declared:
         return None
-    found = next((entry for entry in codec.by if entry.pattern is None or matches(entry.pattern, name)), None)
+    found = next((entry for entry in codec.by if entry.pattern is None or may_match(entry.pattern, name)), None)
     return codec.other if found is None else found.codec
 
 
@@ -240,7 +240,7 @@ def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
     """Return the codec of an entry of a map, which may hang on its key."""
     if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
         for entry in codec.by:
-            if entry.pattern is None or matches(entry.pattern, key):
+            if entry.pattern is None or may_match(entry.pattern, key):
                 return entry.codec
     return codec.item
 

@@ -189,7 +189,7 @@ def _damage(record: JsonObject) -> str | None:
     return None
 
 
-def record_of(name: str | None, records: Records) -> JsonObject | None:
+def map_of(name: str | None, records: Records) -> JsonObject | None:
     """Return the map of the tool of a name, ours or the sent one; `None` if there is none, or no name and several tools."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None

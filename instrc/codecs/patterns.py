@@ -5,6 +5,6 @@ from __future__ import annotations
 from instrc.schema.expressions import search
 
 
-def matches(pattern: str, text: str) -> bool:
+def may_match(pattern: str, text: str) -> bool:
     """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
     return search(pattern, text) is not False

@@ -113,13 +113,13 @@ def direct_steps(outline: Outline, block: int) -> str:
     return ", ".join(placed.step.key for placed in outline.steps if placed.parent == block)
 
 
-def words(step: Step) -> str:
+def described_without_reads(step: Step) -> str:
     """Return the description of a step without the line that lists what it reads."""
     said = step.schema.get("description") if isinstance(step.schema, dict) else None
     return "\n".join(line for line in said.splitlines() if not line.startswith("Use ")) if isinstance(said, str) else ""
 
 
-def bare(step: Step, process: Process) -> Json:
+def answer_schema(step: Step, process: Process) -> Json:
     """Return what the answer of a step must be: its schema without engine properties, with the definitions it refers to."""
     schema: Json = rebuild(step.schema, _without_engine)
     if not refers(schema) or not isinstance(schema, dict):

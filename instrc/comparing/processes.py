@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from instrc.comparing.facts import (
-    bare,
+    answer_schema,
+    described_without_reads,
     direct_steps,
     facts,
     free_names,
@@ -20,7 +21,6 @@ from instrc.comparing.facts import (
     text_or_none,
     tools_of,
     value_as_text,
-    words,
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
 from instrc.comparing.schemas import Inclusion, compare, includes
@@ -163,12 +163,16 @@ class _Comparing:
 
     def schema(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
         """Say what has changed in the schema of a step, and remember what that means."""
-        old, new = bare(was.step, self.processes[0]), bare(now.step, self.processes[1])
+        old, new = answer_schema(was.step, self.processes[0]), answer_schema(now.step, self.processes[1])
         if dumps(old) == dumps(new):  # the order of properties counts: the model answers in it
             return
         found = compare(old, new)
         for change in found.changes:
-            if change.what != "described" or change.pointer or words(was.step) != words(now.step):
+            if (
+                change.what != "described"
+                or change.pointer
+                or described_without_reads(was.step) != described_without_reads(now.step)
+            ):
                 yield CutChange(f"{now.step.key}{change.pointer}", change.what, change.detail)
         served = was.executor == now.executor != "model"
         if served and found.writers == "no" and not self.refused:

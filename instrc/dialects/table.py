@@ -135,7 +135,7 @@ def _reported_keywords(dialect: Dialect) -> list[str]:
     return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])
 
 
-def listing(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]]:
+def target_facts(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]]:
     """Return each target with its limits and facts, as `instrc targets` shows them."""
     return [
         {

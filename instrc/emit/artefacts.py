@@ -9,7 +9,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.source import Span
 
 
-def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
+def located_process(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
     """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
     plan = artefact.plan
     if plan is None:

@@ -12,7 +12,7 @@ from instrc.source import Span
 _ABOUT_OBJECTS = {"type", "title", "description"}
 
 
-def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
+def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
     """Put an object of steps, written at `at`, into the property that a way of names leads to."""
     above: list[JsonObject] = []
     inside: Json = schema

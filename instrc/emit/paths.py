@@ -12,7 +12,7 @@ from instrc.ir.graph import Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.plan import Plan
 from instrc.ir.reads import Constant, Listed, Named, Read, Segment, Value
-from instrc.ir.rounds import Rounds, bodies_of
+from instrc.ir.rounds import Rounds, bodies_by_number
 from instrc.naming import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
@@ -36,7 +36,7 @@ class Paths:
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
         }
-        self._found = Rounds(bodies_of(graph))
+        self._found = Rounds(bodies_by_number(graph))
 
     @cached_property
     def _order(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engine_properties import EngineWriter
 from instrc.emit.hints import Hints, Purpose
-from instrc.emit.parts import answer_of, has_output, input_part, put, with_null_output
+from instrc.emit.parts import answer_of, has_output, input_part, put_steps, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
@@ -226,7 +226,7 @@ class StepSchemas:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            schema = put(schema, place.slots, self._block(place.block, item), self.definitions, place.block.span)
+            schema = put_steps(schema, place.slots, self._block(place.block, item), self.definitions, place.block.span)
         return schema
 
     def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:

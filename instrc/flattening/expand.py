@@ -13,7 +13,7 @@ from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.located import kind_of
+from instrc.schema.located import kind_in_words
 from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.store import SchemaStore
 
@@ -226,5 +226,9 @@ def invalid(store: SchemaStore, node: Json, way: _Holder | None, keyword: str = 
     holder = way.view if way is not None else None
     found = store.where(holder) if holder is not None else None
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
-    reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"
+    reason = (
+        f"it is {kind_in_words(value)}, not a list of schemas"
+        if keyword
+        else f"it holds {kind_in_words(node)}, which is no schema"
+    )
     return CompileError([problems.schemas.InvalidSchema(at=store.at(holder), pointer=path, reason=reason)])

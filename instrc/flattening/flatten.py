@@ -15,7 +15,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import dialect_of_uri
-from instrc.schema.located import Locate, kind_of
+from instrc.schema.located import Locate, kind_in_words
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 
@@ -92,7 +92,7 @@ def flatten(
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
-        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(schema)} is no schema")])
     store = SchemaStore(documents, nullable=nullable, locate=locate)
     scope = store.add(base, schema)
     if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):

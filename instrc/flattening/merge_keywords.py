@@ -12,7 +12,7 @@ from instrc.flattening.annotations import OF_CONTENT, content, description, titl
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.reconciling import reconcile
-from instrc.flattening.set_apart import alternatives, conditions, contains, set_apart
+from instrc.flattening.set_apart import conditions, contains, set_alternatives_apart, set_apart
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
 from instrc.schema.equality import unique
@@ -206,8 +206,8 @@ _BY_KEYWORD = {
     "propertyNames": _one_schema,
     "dependentSchemas": _named,
     "dependencies": _named,
-    "anyOf": alternatives,
-    "oneOf": alternatives,
+    "anyOf": set_alternatives_apart,
+    "oneOf": set_alternatives_apart,
     "not": _negations,
     "if": conditions,
     "contains": contains,

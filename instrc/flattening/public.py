@@ -17,7 +17,7 @@ from instrc.flattening import subsumes as comparing
 from instrc.jsonvalue import Json, require_tree
 from instrc.plain_values import as_plain
 from instrc.problems.problem import CompileError
-from instrc.schema.located import kind_of
+from instrc.schema.located import kind_in_words
 from instrc.schema.wellformed import is_sound, problems_of
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -49,7 +49,7 @@ def _checked(value: object, *, optional: bool) -> Json:
     if plain is None and optional:
         return None
     if not isinstance(plain, dict | bool):
-        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(plain)} is no schema")])
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is no schema")])
     if not is_sound(plain):
         require_tree(plain)
         if found := problems_of(plain):

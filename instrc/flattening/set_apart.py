@@ -19,7 +19,7 @@ def set_apart(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     return Remainder({keyword: containers[1:]}) if len(places) > 1 else NO_REMAINDER
 
 
-def alternatives(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+def set_alternatives_apart(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
     limit = state.run.options.distribute
     values = [state.conjuncts[place].view[keyword] for place in places]

@@ -261,11 +261,13 @@ class Operation:
 
 def best(content: dict[str, Json]) -> str:
     """Return the media type that says most to a model: JSON, then forms, then whatever is first."""
-    kinds = sorted(content, key=lambda kind: (not kind.startswith("application/json"), not is_json(kind), "form" not in kind))
+    kinds = sorted(
+        content, key=lambda kind: (not kind.startswith("application/json"), not is_json_media_type(kind), "form" not in kind)
+    )
     return kinds[0]
 
 
-def is_json(kind: str) -> bool:
+def is_json_media_type(kind: str) -> bool:
     """Tell whether what a media type names is JSON."""
     essence = kind.partition(";")[0].strip().lower()
     return essence.endswith(("/json", "+json")) or essence == "*/*"

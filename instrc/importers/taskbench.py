@@ -8,7 +8,7 @@ from functools import partial
 from instrc.importers.given import Given
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, Location
-from instrc.plans.taskbench.tools import arguments_of, output_of, read_bench
+from instrc.plans.taskbench.tools import arguments_schema, output_schema, read_bench
 from instrc.problems.importing import NotATool
 
 
@@ -27,12 +27,12 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     ids = [node.get("id") if node.__class__ is dict else None for node in nodes]
     places = [ids.index(tool.id) for tool in bench.tools]
     for tool, place in zip(bench.tools, places, strict=True):
-        schema: Json = {"properties": {}, **arguments_of(tool)}
+        schema: Json = {"properties": {}, **arguments_schema(tool)}
         yield ImportedTool(
             name=tool.id,
             at=(*holder, place),
             schema=schema,
             schema_at=(*holder, place),
             description=tool.description or None,
-            result=partial(output_of, tool),
+            result=partial(output_schema, tool),
         )

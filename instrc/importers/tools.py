@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from instrc.jsonvalue import Json, Location
 from instrc.limits.incoming import TOOL_NAME, TOOL_NAME_BYTES
 from instrc.naming import is_reserved, words
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +52,20 @@ class FileNames:
     """Names that every file system takes and no other has, as the registry compares them: without case and separators."""
 
     def __init__(self) -> None:
-        self._taken = set(map(comparable, _TAKEN_BY_THE_LANGUAGE))
+        self._taken = set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE))
 
     def free(self, name: str) -> str:
         """Return the name, or one with a number, and take it."""
         for candidate in _candidates(name):
-            if comparable(candidate) not in self._taken and not is_reserved(candidate):
-                self._taken.add(comparable(candidate))
+            if comparison_key(candidate) not in self._taken and not is_reserved(candidate):
+                self._taken.add(comparison_key(candidate))
                 return candidate
         raise AssertionError  # there is always a next number
 
 
 def _candidates(name: str) -> Iterator[str]:
     yield name
-    if comparable(name) in set(map(comparable, _TAKEN_BY_THE_LANGUAGE)) or is_reserved(name):
+    if comparison_key(name) in set(map(comparison_key, _TAKEN_BY_THE_LANGUAGE)) or is_reserved(name):
         yield f"{name}-tool"
     number = 2
     while True:

@@ -13,7 +13,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.schema.walk import rebuild
 from instrc.source import Span
 
@@ -47,7 +47,7 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
             document = _with_output(document, tool, given)
         base = kebab(tool.name or "") or "tool"
         text = dumps(document, indent=False)
-        first, first_at = firsts.get(comparable(base), ("", ()))
+        first, first_at = firsts.get(comparison_key(base), ("", ()))
         if first == text and tool.name:
             continue  # the same tool once more
         if tool.result is not None and results == "leave":
@@ -58,7 +58,7 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
             given.problems.append(NamelessTool(at=place, given=name))
         elif first:
             given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
-        firsts.setdefault(comparable(name), (text, tool.at))
+        firsts.setdefault(comparison_key(name), (text, tool.at))
         if results != "output":
             _note_meanings(document, tool, given)
         yield ImportedVibe(name, name + ENDING, document, place)

@@ -50,7 +50,7 @@ def least_of(schema: JsonObject) -> int | None:
     return least if is_count(least) else None
 
 
-def engine_of(kind: str, place: Place, schema: JsonObject, at: str) -> JsonObject:
+def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> JsonObject:
     """Return the engine property of a block or a branch."""
     engine = schema.get(kind)
     if not isinstance(engine, dict):

@@ -43,7 +43,7 @@ def read_step(key: str, written: Json, executor: Executor, resolve: Resolve) -> 
                 slots.append(EngineSlot(path, engine))
     engine = _engine_of(schema)
     for slot in slots:
-        schema = as_object(changed(schema, slot.path, partial(_bare, engine=slot.engine)))
+        schema = as_object(with_changed_part(schema, slot.path, partial(_bare, engine=slot.engine)))
     return Step(key, _bare(schema, engine), executor, engine, tuple(slots), written if refers else None)
 
 
@@ -53,7 +53,7 @@ def write_step(step: Step) -> Json:
         return step.reference
     schema: Json = step.schema
     for slot in step.slots:
-        schema = changed(schema, slot.path, partial(beside, engine=slot.engine))
+        schema = with_changed_part(schema, slot.path, partial(beside, engine=slot.engine))
     return schema if step.engine is NO_ENGINE else beside(schema, step.engine)
 
 
@@ -197,7 +197,7 @@ def _bare(node: Json, engine: EngineProperties) -> Json:
     return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 
 
-def changed(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
+def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
     """Return a schema in which the part at a place is changed."""
     above: list[JsonArray | JsonObject] = []
     for each in path:

@@ -16,7 +16,7 @@ from instrc.ir.block_json import (
     Common,
     about_of,
     condition_of,
-    engine_of,
+    engine_property,
     is_branch,
     least_of,
     refuse_process,
@@ -138,7 +138,7 @@ class _ProcessReader(Struct):
         bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
         if kind == "else":
             return self.else_(name, bodies, place, about, definition)
-        engine = engine_of(kind, "block", schema, place)
+        engine = engine_property(kind, "block", schema, place)
         common = (
             optional_text(engine.get("key")),
             optional_text(engine.get("within")),
@@ -200,7 +200,7 @@ class _ProcessReader(Struct):
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""
         part = self.part(written, kind, place, None if kind == "else" else number)
-        engine_of(kind, "branch", {kind: part.engine}, place)
+        engine_property(kind, "branch", {kind: part.engine}, place)
         said = part.properties.get("branch")
         if kind != "else" and not (isinstance(said, dict) and is_branch(said.get("const"), number)):
             where = f"{place}/properties/branch" if "branch" in part.properties else place

@@ -32,7 +32,7 @@ class Bodies(msgspec.Struct, frozen=True):
     """The number of the body whose rounds `previous` and `rounds` of a body are, and the names of it as far as they are known."""
 
 
-def bodies_of(graph: Graph) -> Bodies:
+def bodies_by_number(graph: Graph) -> Bodies:
     """Return what there is to know of the blocks of a graph."""
     lists: dict[int, Path] = {}
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}

@@ -12,7 +12,7 @@ from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidOption
-from instrc.python_types import readable
+from instrc.python_types import with_readable_dicts
 from instrc.schema.validation import Violation
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def instance(value: Json, output: Json, violations: Sequence[Violation], model: 
     name = getattr(model, "__name__", model)
     refusals: list[InvalidAnswer] = []
     try:
-        adapter = TypeAdapter(readable(model))
+        adapter = TypeAdapter(with_readable_dicts(model))
         for said in (value, output):
             try:
                 made = adapter.validate_json(_text(said))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from instrc.codecs.maps import Records, record_of
+from instrc.codecs.maps import Records, map_of
 from instrc.jsonvalue import JsonObject, mapping
 from instrc.limits.payloads import CALLED_NAME
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
 """What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
@@ -20,7 +20,7 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
 
     Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
     """
-    exact = record_of(name, records)
+    exact = map_of(name, records)
     if exact is not None or name is None or len(name) > CALLED_NAME:
         return exact, False
     bare = name
@@ -35,12 +35,12 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
 
 def _fitting(written: str, records: Records) -> list[JsonObject]:
     """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
-    if (exact := record_of(written, records)) is not None:
+    if (exact := map_of(written, records)) is not None:
         return [exact]
-    sought = comparable(written.strip().replace(" ", "_"))
+    sought = comparison_key(written.strip().replace(" ", "_"))
     if not sought:
         return []
-    return [record for sent, record in records.items() if sought in {comparable(sent), comparable(_own_name(record))}]
+    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(_own_name(record))}]
 
 
 def _own_name(record: JsonObject) -> str:

@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json, JsonObject, Location, pointer
 from instrc.lifting.copied import remove_member, rename_member, replace_at
 from instrc.lifting.replies.loose import loose_json
 from instrc.lifting.violations import LeafViolation, Wrongness
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 
 _WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
 """As Python and tables write them, and models that were taught in it."""
@@ -158,7 +158,7 @@ _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
 
 
 def _spelt(word: str) -> str:
-    return comparable(word.strip().replace(" ", "_"))
+    return comparison_key(word.strip().replace(" ", "_"))
 
 
 def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:

@@ -14,7 +14,7 @@ from instrc.jsonvalue import Json, Location, as_object, at, pointer
 from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.own_schemas import OwnSchemas
-from instrc.lint.process_dataflow import faults
+from instrc.lint.process_dataflow import dataflow_faults
 from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
@@ -105,7 +105,7 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
 
 def _paths_of_process(vibe: Vibe, process: Process) -> Iterator[Problem]:
     """Yield the paths in a process with blocks that lead nowhere, or to what comes later."""
-    for fault in faults(process, _inputs(vibe)):
+    for fault in dataflow_faults(process, _inputs(vibe)):
         at = _written_at(vibe, fault.place)
         if fault.later is None:
             yield problems.vibes.DanglingReference(at=at, path=fault.path, nearest=fault.nearest[:3])

@@ -83,7 +83,7 @@ class _PendingBody(NamedTuple):
     until: Condition | None = None
 
 
-def faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
+def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
     """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
     names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
     waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from instrc.problems.problem import Problem
-from instrc.problems.suggest import comparable, nearest
+from instrc.problems.suggest import comparison_key, nearest
 from instrc.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, readable_path
@@ -23,12 +23,12 @@ def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
         return
     names = registry.names()
     paths = [evergreen_of(uri).removeprefix("aug:").strip("/") for uri in registry.uris()]
-    known = {comparable(name) for name in names}
+    known = {comparison_key(name) for name in names}
     entries = [("models", pattern) for pattern in settings.models] + [("checks", name) for name in settings.checks]
     for table, entry in entries:
         place = entry.removeprefix("aug:").strip("/")
-        there = known if "/" not in place else {comparable(path) for path in paths}
-        if any(fnmatchcase(name, comparable(place)) for name in there):
+        there = known if "/" not in place else {comparison_key(path) for path in paths}
+        if any(fnmatchcase(name, comparison_key(place)) for name in there):
             continue
         close = nearest(place, names if "/" not in place else tuple(paths))
         if close or table == "models":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.codecs.patterns import matches
+from instrc.codecs.patterns import may_match
 from instrc.jsonvalue import Json, listing
 from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.problems.problem import CompileError
@@ -86,7 +86,7 @@ class Shapes:
             patterns = node.get("patternProperties")
             if patterns.__class__ is dict:
                 self._pairs -= len(patterns)
-                if self._pairs < 0 or any(matches(pattern, name) for pattern in patterns):
+                if self._pairs < 0 or any(may_match(pattern, name) for pattern in patterns):
                     return True
         return False
 

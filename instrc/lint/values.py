@@ -12,7 +12,7 @@ from instrc.limits.schemas import JUDGED_VALUES
 from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.drafts import ignored_words
-from instrc.schema.formats import CHECKS, satisfies
+from instrc.schema.formats import CHECKS, has_format
 from instrc.schema.kinds import is_number, kind_of_value, kinds_of_types, types_of
 from instrc.schema.laws.bounds import empty_ranges
 from instrc.schema.plainly import satisfies_plainly
@@ -105,7 +105,7 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
     written = node.get("format")
     if not isinstance(written, str) or written not in CHECKS:
         return
-    wrong = [(index, value) for index, value in enumerate(listed) if not satisfies(written, value)]
+    wrong = [(index, value) for index, value in enumerate(listed) if not has_format(written, value)]
     for index, value in wrong:
         from instrc.problems.listed import FormatExcludesValue  # only where there is one
 

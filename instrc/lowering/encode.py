@@ -7,7 +7,7 @@ from typing import cast
 from instrc.arguments import text_or_none, truth
 from instrc.codecs.carry import Carrier
 from instrc.codecs.encode import Inexpressible, Transcoder
-from instrc.codecs.maps import record_of, records_in
+from instrc.codecs.maps import map_of, records_in
 from instrc.codecs.undeclared import undeclared_key
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
@@ -32,7 +32,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     where null is the default of a property and cannot be told from leaving it out, it is left out.
     """
     records = records_in(map)
-    record = record_of(text_or_none("name", name), records)
+    record = map_of(text_or_none("name", name), records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     written = cast("Json", json_of(value))

@@ -14,7 +14,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
-from instrc.python_types import as_json, attribute, described, function_of
+from instrc.python_types import attribute, function_of, model_as_json, schema_of_type
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -107,10 +107,10 @@ def each_of(values: object) -> list[Tool]:
     if isinstance(values, Mapping):
         by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
         return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
-    if isinstance(values, Tool) or (isinstance(values, type) and described(values) is not None) or function_of(values):
+    if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
         message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
         raise TypeError(message)
-    if (json := as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
+    if (json := model_as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
         return _of_object(values, None)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
@@ -154,7 +154,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     """Read a type, a function, or the object in which a library keeps a tool."""
     if (told := _told_by_itself(value)) is not None:
         return _of_mapping(told, name)
-    if (kind := described(value)) is not None:
+    if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     for words in _OBJECTS:
         own, schema = attribute(value, words.name), attribute(value, words.schema)
@@ -164,13 +164,15 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
             tool = _of_inputs(schema) if words.schema == "inputs" and isinstance(schema, dict) else None
             read = tool if tool is not None else schema if isinstance(schema, dict) else inner
             return [Tool(name or own, checked_json(read), text if isinstance(text, str) else None)]
-    if (json := as_json(value)) is not value and isinstance(json, dict):
+    if (json := model_as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
             own = type(value).__name__
             message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
             raise TypeError(message)
         return _of_mapping(json, name)
-    if ismethod(call := attribute(value, "__call__")) and (kind := described(call)) is not None:  # an object that is a function
+    if (
+        ismethod(call := attribute(value, "__call__")) and (kind := schema_of_type(call)) is not None
+    ):  # an object that is a function
         return [Tool(name or type(value).__name__, checked_json(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
 

@@ -138,7 +138,7 @@ def _text(schema: JsonObject) -> str:
         text = ""
     if not isinstance(pattern, str):
         return text
-    from instrc.codecs.patterns import matches
+    from instrc.codecs.patterns import may_match
 
     guesses = (
         text,
@@ -158,7 +158,7 @@ def _text(schema: JsonObject) -> str:
         "+123456789",
         "#aabbcc",
     )
-    return next((guess for guess in guesses if matches(pattern, guess)), text)
+    return next((guess for guess in guesses if may_match(pattern, guess)), text)
 
 
 class Swap(NamedTuple):

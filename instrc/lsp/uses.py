@@ -15,7 +15,7 @@ from instrc.lsp.knowledge import Knowledge, KnownInstruction
 from instrc.lsp.positions import uri_of
 from instrc.naming import words
 from instrc.problems.report import Report
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
@@ -74,13 +74,13 @@ def uses(known: KnownInstruction, document: TextDocument, session: EditorSession
 
 def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextDocument, session: EditorSession) -> Iterator[Use]:
     """Yield the places of what lies in a file of a name, in all files of the project: names and references that lead there."""
-    name = comparable(segment)
+    name = comparison_key(segment)
     project = _project(document, session)
     opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
     saved = find([str(project)], Report())
     for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # what is open may not be saved yet
         other = session.file(file)
-        if other is None or name not in comparable(other.source.text):
+        if other is None or name not in comparison_key(other.source.text):
             continue
         knowledge = session.knowledge(other)
         if knowledge is None:
@@ -161,7 +161,7 @@ def rename_instruction(
     file = Path(known.vibe.source.name)
     for each in sorted(file.parent.iterdir()):
         read = read_name(each.name)
-        if read is not None and comparable(read[0]) == comparable(known.vibe.segment):
+        if read is not None and comparison_key(read[0]) == comparison_key(known.vibe.segment):
             renamed = each.with_name(segment + each.name[len(read[0]) :])
             changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
     return types.WorkspaceEdit(document_changes=changes)

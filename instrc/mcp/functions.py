@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from instrc.jsonvalue import Json
 from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
-from instrc.python_types import as_json
+from instrc.python_types import model_as_json
 
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
@@ -46,7 +46,7 @@ def _with_arguments(function: Callable[..., object]) -> AnyCall:
         from pydantic import validate_call  # it has described the function
 
         checked = validate_call(function)
-        return as_json(await _awaited(checked(**value)))
+        return model_as_json(await _awaited(checked(**value)))
 
     return call
 
@@ -58,7 +58,7 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
             from instrc.lifting.models import instance  # pydantic is an extra
 
             given = instance(value, value, (), schema)
-        return as_json(await _awaited(function(given)))
+        return model_as_json(await _awaited(function(given)))
 
     return call
 

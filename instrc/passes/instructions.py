@@ -18,7 +18,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.schema.walk import refers
 from instrc.source import Span
 from instrc.syntax.places import place_in
@@ -172,7 +172,7 @@ class InstructionTable:
         if program not in self._misnamed:
             there = os.path.isfile(program)  # noqa: PTH113  -- no error for a NUL
             self._misnamed[program] = misnamed(Path(program), self.registry.roots) if there else {}
-        return self._misnamed[program].get(comparable(name))
+        return self._misnamed[program].get(comparison_key(name))
 
     def searched(self) -> tuple[str, ...]:
         """Return where names are looked up, as a message names it."""

@@ -28,7 +28,7 @@ Work: TypeAlias = "Task[T_co] | Finished[T_co]"
 """A task, or one that is done."""
 
 
-def run(task: Work[T_co]) -> T_co:
+def run_task(task: Work[T_co]) -> T_co:
     """Carry a task out on a stack of our own and return its value."""
     if isinstance(task, Finished):
         return task.value

@@ -9,7 +9,7 @@ from typing import ClassVar
 from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin, typed_on_latin
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import FOREIGN_VALUES, comparable, did_you_mean
+from instrc.problems.suggest import FOREIGN_VALUES, comparison_key, did_you_mean
 from instrc.source import Span
 
 _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
@@ -126,7 +126,7 @@ class UnknownName(Problem):
             return f"{strange}; {advice}"
         if self.nearest and twin(self.word) == self.nearest[0]:
             return f"all its letters only look like Latin letters; {advice}"
-        if self.nearest and comparable(typed_on_latin(self.word) or "") == comparable(self.nearest[0]):
+        if self.nearest and comparison_key(typed_on_latin(self.word) or "") == comparison_key(self.nearest[0]):
             return f"it is typed with the Russian keyboard layout; {advice}"
         looked_up = self.searched and (self.nearest or "below a root" in advice)
         return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice

@@ -29,7 +29,7 @@ _A_SLIP = 2
 """The number of wrong letters in a typing mistake."""
 
 
-def comparable(name: str) -> str:
+def comparison_key(name: str) -> str:
     """Return a name as it is compared: NFC, without case and without `_` and `-`."""
     if name.isascii():
         return name.lower().replace("_", "").replace("-", "")
@@ -68,7 +68,7 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
     """Tell whether the first of the nearest names is beyond doubt: the only one, or by far the nearest."""
     if len(names) < 2:
         return len(names) == 1
-    distances = [_edits(comparable(word)[:COMPARED_NAME], comparable(name)[:COMPARED_NAME]) for name in names]
+    distances = [_edits(comparison_key(word)[:COMPARED_NAME], comparison_key(name)[:COMPARED_NAME]) for name in names]
     return distances[0] <= _A_SLIP and distances[0] < min(distances[1:])
 
 
@@ -88,7 +88,7 @@ def did_you_mean(names: tuple[str, ...]) -> str | None:
 @lru_cache(maxsize=512)
 def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozenset[str]) -> tuple[str, ...]:
     keys, postings = _index(candidates)
-    key = comparable(word)[:COMPARED_NAME]
+    key = comparison_key(word)[:COMPARED_NAME]
     pairs = _pairs(key)
     shared: Counter[int] = Counter()
     for pair in pairs:
@@ -108,7 +108,7 @@ def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozen
 
 @lru_cache(maxsize=4)
 def _index(candidates: tuple[str, ...]) -> tuple[list[str], dict[str, list[int]]]:
-    keys = [comparable(candidate)[:COMPARED_NAME] for candidate in candidates]
+    keys = [comparison_key(candidate)[:COMPARED_NAME] for candidate in candidates]
     postings: dict[str, list[int]] = {}
     for position, key in enumerate(keys):
         for pair in _pairs(key):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonschema import FormatChecker
 
 
-def satisfies(name: str, value: object) -> bool:
+def has_format(name: str, value: object) -> bool:
     """Tell whether a value has a format; what is no text has every one, and every text has an unknown one."""
     check = CHECKS.get(name)
     return check is None or not isinstance(value, str) or check(value)
@@ -30,7 +30,7 @@ def checker() -> FormatChecker:
 
     made = FormatChecker(formats=())
     for name in CHECKS:
-        made.checks(name)(partial(satisfies, name))
+        made.checks(name)(partial(has_format, name))
     return made
 
 

@@ -101,11 +101,11 @@ class Located(Index):
     def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
         """Return the error for a reference to something that is no schema."""
         path = reference.partition("#")[2] or ""
-        reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
+        reason = f"the reference `{reference}` leads to {kind_in_words(node)}, not to a schema"
         return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
-def kind_of(value: Json) -> str:
+def kind_in_words(value: Json) -> str:
     """Say in words what a JSON value is."""
     if value is None:
         return "null"

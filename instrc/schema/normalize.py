@@ -19,8 +19,8 @@ from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
 from instrc.schema.kinds import TYPES
 from instrc.schema.listed import fit_listed_values
 from instrc.schema.notes import Note, Schema
-from instrc.schema.parameters import described, parameters, properties_of, required_of
-from instrc.schema.repairs import read
+from instrc.schema.parameters import parameters, properties_of, required_of, write_required
+from instrc.schema.repairs import read_keyword
 from instrc.schema.type_words import schema_of
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
 
@@ -136,7 +136,7 @@ def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
     for keyword in node:
         for word, value in _keyword(keyword, node, (*path, keyword), rules, notes).items():
             out.setdefault(word, value)  # what is there already wins over what another keyword implies
-    notes += described(out, node, path)
+    notes += write_required(out, node, path)
     if "nullable" in out:
         out = modern(out, NULLABLE)
     notes += fit_listed_values(out, path)
@@ -159,6 +159,6 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
     if keyword == "optional":
         notes.append(Note(path, keyword, "dialect", "whether the property is required that it stands in"))
         return {}
-    reading = properties_of(node, path) if keyword == "properties" else read(keyword, path, node)
+    reading = properties_of(node, path) if keyword == "properties" else read_keyword(keyword, path, node)
     notes += reading.notes
     return reading.keywords

@@ -48,7 +48,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
     return KeywordReading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
 
 
-def described(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
+def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
     """Write into `out` what is required: once each, as a list, and nothing of which nothing is said."""
     properties = out.get("properties")
     of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}

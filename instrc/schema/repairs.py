@@ -35,10 +35,10 @@ def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     if value.__class__ is dict:
         return read_as({"allOf": [value]}, path, keyword, "a schema")
     each = value if value.__class__ is list else [value]
-    read = [_one_type(item) for item in each]
-    if not read or None in read:
+    types = [_one_type(item) for item in each]
+    if not types or None in types:
         return left_out(path, keyword, "it is empty" if value in ("", []) else f"{value_in_words(value)!r} is no type")
-    found = any_of([one for one in read if one is not None])
+    found = any_of([one for one in types if one is not None])
     keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
     return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
 
@@ -227,7 +227,7 @@ READERS: dict[str, KeywordReader] = {
 }
 
 
-def read(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     """Read one keyword of a schema."""
     if keyword not in READERS:
         return as_written(keyword, schema)

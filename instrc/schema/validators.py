@@ -12,7 +12,7 @@ from jsonschema.validators import extend
 
 from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, why_unreadable
-from instrc.schema.violation_words import as_json, names_as_json
+from instrc.schema.violation_words import names_as_json, value_in_words
 
 
 class _Resolved(Protocol):
@@ -107,7 +107,7 @@ def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> It
     if isinstance(instance, dict):
         for name in as_array(names):
             if name not in instance:
-                yield ValidationError(f"{as_json(name)} is a required property")
+                yield ValidationError(f"{value_in_words(name)} is a required property")
 
 
 def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -115,7 +115,7 @@ def _dependent_required(_validator: Validator, needs: Json, instance: Json, _: J
         for given, names in as_object(needs).items():
             for name in as_array(names) if given in instance else ():
                 if name not in instance:
-                    yield ValidationError(f"{as_json(name)} is required beside {as_json(given)}")
+                    yield ValidationError(f"{value_in_words(name)} is required beside {value_in_words(given)}")
 
 
 def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -123,15 +123,17 @@ def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> It
         return
     found = search(pattern, instance)
     if not found:
-        yield ValidationError(_undecided(pattern) if found is None else f"{as_json(instance)} does not match {as_json(pattern)}")
+        yield ValidationError(
+            _undecided(pattern) if found is None else f"{value_in_words(instance)} does not match {value_in_words(pattern)}"
+        )
 
 
 def _undecided(pattern: str) -> str:
     why = why_unreadable(pattern)
     return (
-        f"the regular expression {as_json(pattern)} cannot be read: {why}"
+        f"the regular expression {value_in_words(pattern)} cannot be read: {why}"
         if why
-        else f"matching {as_json(pattern)} takes too long on this text"
+        else f"matching {value_in_words(pattern)} takes too long on this text"
     )
 
 
@@ -218,4 +220,4 @@ def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
 
 def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
     if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
-        yield ValidationError(f"{as_json(instance)} has non-unique elements")
+        yield ValidationError(f"{value_in_words(instance)} has non-unique elements")

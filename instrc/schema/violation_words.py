@@ -16,14 +16,14 @@ _OF_KIND = frozenset({"type", "const", "enum"})
 _OF_LABEL = frozenset({"const", "enum"})
 
 
-def as_json(value: Json) -> str:
+def value_in_words(value: Json) -> str:
     """Return a value as it stands in a sentence."""
     return dumps(value, indent=False)
 
 
 def names_as_json(names: Iterable[Json]) -> str:
     """Return several values as they stand in a sentence."""
-    return ", ".join(map(as_json, names))
+    return ", ".join(map(value_in_words, names))
 
 
 def in_words(error: ValidationError) -> str:
@@ -31,24 +31,24 @@ def in_words(error: ValidationError) -> str:
     value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
     match error.validator:
         case "type":
-            return f"{as_json(value)} is not of type {names_as_json(wanted if isinstance(wanted, list) else [wanted])}"
+            return f"{value_in_words(value)} is not of type {names_as_json(wanted if isinstance(wanted, list) else [wanted])}"
         case "enum":
-            return f"{as_json(value)} is not one of {as_json(wanted)}"
+            return f"{value_in_words(value)} is not one of {value_in_words(wanted)}"
         case "const":
-            return f"{as_json(wanted)} was expected"
+            return f"{value_in_words(wanted)} was expected"
         case "not":
-            return f"{as_json(value)} should not be valid under {as_json(wanted)}"
+            return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
         case "format":
-            return f"{as_json(value)} is not a {as_json(wanted)}"
+            return f"{value_in_words(value)} is not a {value_in_words(wanted)}"
         case "oneOf" if not error.context:
-            return f"{as_json(value)} is valid under more than one of the given schemas"
+            return f"{value_in_words(value)} is valid under more than one of the given schemas"
         case "items" | "unevaluatedItems":
-            return f"{as_json(value)} has more items than are described"
+            return f"{value_in_words(value)} has more items than are described"
         case None:
-            return f"{as_json(value)} is not allowed here"
+            return f"{value_in_words(value)} is not allowed here"
         case _:
             own, said = repr(value), str(error.message)
-            return as_json(value) + said.removeprefix(own) if said.startswith(own) else said
+            return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
 
 
 def of_intended_branch(error: ValidationError) -> ValidationError:

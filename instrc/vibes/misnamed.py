@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from instrc.limits.incoming import LISTED_FILES, LISTED_LEVELS
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.vibes.roots import ENDING, Root
 
 _ENDINGS = (".json", ".jsonc", ".json5", ".yaml", ".yml", ".vibe", ".json.txt")
@@ -38,7 +38,7 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
             if stem is None or (within and file.endswith(ENDING)):
                 continue
             wanted = (folder if within else first) / f"{stem}{ENDING}"
-            made.setdefault(comparable(stem), Misnamed((folder / file).as_posix(), wanted.as_posix()))
+            made.setdefault(comparison_key(stem), Misnamed((folder / file).as_posix(), wanted.as_posix()))
     return made
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.errors import leads_outside, unreadable_file
@@ -42,7 +42,7 @@ class Programs:
 
     def lookup(self, name: str) -> tuple[str, ...]:
         """Return evergreen references of the programs with a name, of the earliest root that has any."""
-        key = comparable(name)
+        key = comparison_key(name)
         return next((found for root in self.roots if (found := root.named(key))), ())
 
     def load(self, uri: str, at: Span | None = None) -> ProgramFile | None:

@@ -18,7 +18,7 @@ from instrc import resources
 from instrc.jsonvalue import Json
 from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
-from instrc.problems.suggest import comparable, nearest
+from instrc.problems.suggest import comparison_key, nearest
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
@@ -83,7 +83,7 @@ class Registry:
 
         All are of the earliest root that has any: none if the name is unknown, several if it is ambiguous.
         """
-        key = comparable(name)
+        key = comparison_key(name)
         for root in self.roots:
             if found := root.named(key):
                 return found

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from msgspec import Struct, field
 
-from instrc.problems.suggest import comparable
+from instrc.problems.suggest import comparison_key
 from instrc.vibes.uri import AugUri, Version, version_of
 
 ENDING = ".vibe.json"
@@ -147,7 +147,7 @@ class Root:
             found: dict[str, list[tuple[str, str]]] = {}
             for folder, listing in self._walk():
                 for segment in listing.vibes:
-                    found.setdefault(comparable(segment), []).append((folder, segment))
+                    found.setdefault(comparison_key(segment), []).append((folder, segment))
             self._names = found
         return self._names
 

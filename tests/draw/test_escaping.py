@@ -8,7 +8,7 @@ import instrc
 from instrc.draw.html import html
 from instrc.draw.picture import picture_of
 from instrc.draw.svg import svg
-from instrc.emit.artefacts import process_of
+from instrc.emit.artefacts import located_process
 from instrc.ir.picture import Picture
 from instrc.jsontext import dumps
 from instrc.runtime.page import page_of
@@ -33,7 +33,7 @@ def _drawn(words: str) -> Picture:
     step = {"type": "object", "title": words, "description": words, "properties": {words: {"type": "string", "title": words}}}
     program = f"{dumps(words)} | A | Confirm_User"
     [artefact] = instrc.artefacts(program, vibes={"A": step, "Confirm_User": step})
-    process, places = process_of(artefact)
+    process, places = located_process(artefact)
     return picture_of(process, words, places)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from instrc.dialects.catalogue import targets
-from instrc.dialects.table import listing, rows
+from instrc.dialects.table import rows, target_facts
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule, Spelling
 from instrc.lifting.lift import lift
 from instrc.lowering.encode import encode
@@ -136,7 +136,7 @@ def test_a_provider_unlike_all_others_is_lowered_to_and_lifted_from() -> None:
 
 
 def test_it_is_listed_as_what_it_is() -> None:
-    [entry] = listing([STRANGE])
+    [entry] = target_facts([STRANGE])
     assert (entry["name"], entry["order"], entry["limits"]["properties"]) == ("strange", "required-first", 40)
     assert entry["facts"] == [
         {"what": "nothing about it is as elsewhere", "source": "this test", "date": "2026-11-22", "fields": ()}

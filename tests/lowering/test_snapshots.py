@@ -10,7 +10,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from test_facts import RICH
 
 from instrc.dialects.catalogue import targets
-from instrc.dialects.table import listing, table
+from instrc.dialects.table import table, target_facts
 from instrc.lowering.lower import lower
 
 WEATHER: Any = {
@@ -62,4 +62,4 @@ def test_a_lowering(case: str, target: str, snapshot: SnapshotAssertion) -> None
 
 def test_the_table(snapshot: SnapshotAssertion) -> None:
     assert table() == snapshot
-    assert [entry["name"] for entry in listing()] == list(targets())
+    assert [entry["name"] for entry in target_facts()] == list(targets())

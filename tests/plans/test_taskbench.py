@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import instrc
 from instrc.ir.bench import BenchTool
 from instrc.plans.taskbench.functions import _bench
-from instrc.plans.taskbench.tools import media, output_of, tools_map
+from instrc.plans.taskbench.tools import media, output_schema, tools_map
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
 FILES = ("taskbench-huggingface", "taskbench-multimedia", "taskbench-daily-life", "tmdb")
@@ -519,4 +519,4 @@ def test_hostile_texts_take_no_time(text: str) -> None:
 def test_a_tool_gives_nothing_one_value_or_several_by_their_types(outputs: tuple[str, ...], schema: Any) -> None:
     tool = BenchTool("Make It", "MakeIt", "resource", "", (), outputs, 0)
     required = {"required": [*outputs]} if len(outputs) > 1 else {}
-    assert output_of(tool) == {**schema, **required}
+    assert output_schema(tool) == {**schema, **required}

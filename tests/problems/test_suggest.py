@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import instrc
 from instrc.problems.problem import CompileError
-from instrc.problems.suggest import comparable, nearest
+from instrc.problems.suggest import comparison_key, nearest
 
 NAMES = ("FindSlot", "fetch_availability", "identify-participants", "Draft", "Confirm_User", "найти_слот")
 
@@ -69,7 +69,7 @@ def test_one_slip_in_a_longer_word_is_always_found(word: str, data: st.DataObjec
     place = data.draw(st.integers(0, len(word) - 1))
     slip = word[:place] + word[place + 1 :]
     assert word in nearest(slip, [word, "zzzzzz"])
-    assert comparable(word) == comparable(word.upper()) or "ß" in word
+    assert comparison_key(word) == comparison_key(word.upper()) or "ß" in word
 
 
 def test_names_that_cannot_be_read_here_do_not_crowd_out_others() -> None:

@@ -15,7 +15,7 @@ from instrc.comparing.schemas import compare
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject
-from instrc.lint.process_dataflow import faults
+from instrc.lint.process_dataflow import dataflow_faults
 from instrc.lint.review import review
 from instrc.lint.slips import slips
 from instrc.lowering.names import unique as unique_name
@@ -346,7 +346,7 @@ def test_blocks_keep_no_copies_of_the_names_that_they_can_read() -> None:
         process = Process.find(document)
         assert process is not None
         tracemalloc.start()
-        assert not list(faults(process, ()))
+        assert not list(dataflow_faults(process, ()))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from instrc.codecs.patterns import matches
+from instrc.codecs.patterns import may_match
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
@@ -107,7 +107,7 @@ def _schema_of(
 ) -> tuple[Json, Progress]:
     """Return all that is demanded of one property."""
     demands = [declared[name]] if name in declared else []
-    matched = [schema for pattern, schema in others.patterns.items() if matches(pattern, name)]
+    matched = [schema for pattern, schema in others.patterns.items() if may_match(pattern, name)]
     demands += matched
     if name not in declared and not matched and others.rest is not None:
         demands.append(others.rest)

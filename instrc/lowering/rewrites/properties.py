@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from instrc.codecs.patterns import matches
+from instrc.codecs.patterns import may_match
 from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
@@ -119,7 +119,7 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
     """Return the schemas that an object has for a property that its name forbids."""
     declared = mapping(node.get("properties"))
     said = [declared[name]] if name in declared else []
-    said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if matches(pattern, name)]
+    said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]
     return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
 
 

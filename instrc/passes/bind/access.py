@@ -13,7 +13,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import alias, find_in_context, find_instruction, knows
-from instrc.passes.bind.scopes import LocalName, Scope, is_value
+from instrc.passes.bind.scopes import LocalName, Scope, is_defined
 from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
@@ -145,7 +145,7 @@ def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
         content = field.value or Name(field.key, field.key_span)
         reads = isinstance(content, Access) and isinstance(content.base, Name)
         if isinstance(content, Name):
-            reads = content.text in keys or is_value(content.text, scope)
+            reads = content.text in keys or is_defined(content.text, scope)
         if reads or (isinstance(content, Object) and not is_data(content) and not _is_step(content, scope, keys)):
             return False
         calls = calls or not is_data(content)

@@ -35,7 +35,7 @@ from instrc.passes.bind.scopes import LocalName, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
 from instrc.passes.bind.values import BoundValue, Cut, Data, Members
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.trampoline import run
+from instrc.passes.trampoline import run_task
 from instrc.problems.report import Report
 
 
@@ -89,7 +89,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
             if evaluation.ends.is_alias(LocalName(binding, root)):
                 alias(evaluation, name, root)
             else:
-                run(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
     if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):  # one of them may be misspelt
         for each in unused:
             mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
@@ -178,7 +178,7 @@ def _evaluated(
     for last in reversed(range(EVALUATION_ROUNDS)):
         mine = Report()
         evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
-        value = run(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
+        value = run_task(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
         steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
         if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
             break

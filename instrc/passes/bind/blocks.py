@@ -17,7 +17,7 @@ from instrc.ir.surface import Access, Literal, Name
 from instrc.limits.programs import ELEMENTS, HIGHEST_BOUND, ROUNDS
 from instrc.passes.bind.block_reads import hands_over, reads_of_block, refuse_hidden
 from instrc.passes.bind.bodies import read_body
-from instrc.passes.bind.conditions import asked, read
+from instrc.passes.bind.conditions import asked, read_path
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import PRIVATE
@@ -135,7 +135,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     keep = _bound_number(ev, written.keep, 0)
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.flow.KeepOverMax(at=written.keep.span, keep=keep, most=most))
-    source = None if written.source is None else (yield read(ev, written.source, context))
+    source = None if written.source is None else (yield read_path(ev, written.source, context))
     names: dict[str, BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
     said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
@@ -197,7 +197,7 @@ def _elements(ev: Evaluation, written: Name | Access | Literal, context: Evaluat
     if isinstance(written, Literal):
         yield from ()
         return _bound_number(ev, written, 0)
-    return (yield read(ev, written, context))
+    return (yield read_path(ev, written, context))
 
 
 def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:

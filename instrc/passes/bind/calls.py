@@ -16,7 +16,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import find_instruction, is_choice, reads_and_calls
+from instrc.passes.bind.lookup import find_instruction, is_plan_or_one_of, reads_and_calls
 from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, StepResult
@@ -223,7 +223,7 @@ def _braces(
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
             given.add_constant(each.key, data_of(ev, expression))
-        elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
+        elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
             from instrc.passes.bind.choices import choice  # few steps leave one
 
             slot = yield choice(ev, each, expression, inside, given, collect)

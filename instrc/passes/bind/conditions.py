@@ -25,7 +25,7 @@ def condition(ev: Evaluation, written: Condition, context: EvaluationContext) ->
     tests: list[Test] = []
     for each in written.tests:
         schema = _schema(ev, each)
-        path = yield read(ev, each.subject, context)
+        path = yield read_path(ev, each.subject, context)
         if path is not None and schema is not None:
             tests.append(Test(path, schema, each.span))
     return tuple(tests) if len(tests) == len(written.tests) else None
@@ -59,7 +59,7 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
     return Asked(tuple(tests), holds) if complete else None
 
 
-def read(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
+def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
     """Evaluate the path that a condition or a list reads."""
     value = yield _value(ev, written, context)
     return _path(ev, value, written, context)

@@ -1,6 +1,6 @@
 """Expressions to values: every call becomes a step, every name the value that it stands for.
 
-What evaluates an expression is a task for `instrc.passes.trampoline.run`, because programs nest as deep as they like.
+What evaluates an expression is a task for `instrc.passes.trampoline.run_task`, because programs nest as deep as they like.
 A task that has met a mistake reports it and returns `None`; whoever needs the value then stays silent.
 """
 

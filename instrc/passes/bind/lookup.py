@@ -8,7 +8,7 @@ from instrc.ir.surface import Access, Annotated, Call, Expression, Name, Object,
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.names import RESERVED, SPECIAL, Called, CalledProgram, InputName, Meaning, Special
-from instrc.passes.bind.scopes import LocalName, Scope, is_value
+from instrc.passes.bind.scopes import LocalName, Scope, is_defined
 from instrc.passes.bind.values import BoundValue
 from instrc.problems.problem import CompileError
 from instrc.source import Span
@@ -33,7 +33,7 @@ def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | C
 def knows(name: str, scope: Scope) -> bool:
     """Tell whether a name stands for something outside of braces."""
     instructions = scope.program.instructions
-    known = is_value(name, scope) or name in RESERVED or bool(instructions.named(name))
+    known = is_defined(name, scope) or name in RESERVED or bool(instructions.named(name))
     return known or bool(instructions.programs_named(name))
 
 
@@ -140,7 +140,7 @@ def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, .
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:
     """Return what an expression names, if it does nothing but name something to call, through any number of locals."""
     end, home = ev.ends.end(expression, scope)
-    if isinstance(end, Name) and not is_value(end.text, home):
+    if isinstance(end, Name) and not is_defined(end.text, home):
         found = meaning(ev, end, home)
         return found if isinstance(found, Instruction | Special | CalledProgram) else None
     return find_vibe(ev, end, home) if isinstance(end, Uri) else None
@@ -173,7 +173,7 @@ def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationC
     return reads, calls
 
 
-def is_choice(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
+def is_plan_or_one_of(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
     """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
     while isinstance(expression, Annotated):
         expression = expression.value

@@ -18,7 +18,7 @@ from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import CallInputs, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import is_choice
+from instrc.passes.bind.lookup import is_plan_or_one_of
 from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
@@ -88,7 +88,7 @@ def _filled(
     inside: EvaluationContext,
 ) -> Task[Slot | None]:
     """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
-    if is_choice(ev, expression, within):
+    if is_plan_or_one_of(ev, expression, within):
         from instrc.passes.bind.choices import choice  # few mixins leave one
 
         slot = yield choice(ev, slot_field, expression, inside, given, collect)

@@ -163,10 +163,10 @@ class Ends:
         if isinstance(value, Call) or not isinstance(value, Name | Uri):
             return False
         end, scope = self.end(value, found.scope)
-        return isinstance(end, Uri) or (isinstance(end, Name) and not is_value(end.text, scope))
+        return isinstance(end, Uri) or (isinstance(end, Name) and not is_defined(end.text, scope))
 
 
-def is_value(name: str, scope: Scope) -> bool:
+def is_defined(name: str, scope: Scope) -> bool:
     """Tell whether a name is defined, whatever it stands for."""
     return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
 

@@ -16,7 +16,7 @@ from instrc.passes.instructions import InstructionTable
 from instrc.problems.lookalikes import twin, typed_on_latin
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.references import UnresolvedReference
-from instrc.problems.suggest import comparable, nearest
+from instrc.problems.suggest import comparison_key, nearest
 
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")
@@ -48,10 +48,10 @@ def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterab
     known = (*values, *sorted(reserved), *spelled)  # the same for each name of a program, so that it is prepared once
     without = own.difference(reserved, spelled)
     near = [spelled.get(each, each) for each in nearest(name.text, known, without=without)]
-    looks_like = {comparable(word) for word in (twin(name.text), typed_on_latin(name.text), _with_next_word(name)) if word}
+    looks_like = {comparison_key(word) for word in (twin(name.text), typed_on_latin(name.text), _with_next_word(name)) if word}
     seen = [each for each in known if each not in without] if looks_like else []
-    same = [spelled.get(each, each) for each in seen if comparable(each) in looks_like]
-    words = [each for each in given if comparable(name.text) in _ELSEWHERE.get(each, _ELEMENTS)]
+    same = [spelled.get(each, each) for each in seen if comparison_key(each) in looks_like]
+    words = [each for each in given if comparison_key(name.text) in _ELSEWHERE.get(each, _ELEMENTS)]
     return tuple(dict.fromkeys([*same, *words, *near, *_completions(name.text, values, own)]))[:SUGGESTED_NAMES]
 
 
@@ -71,7 +71,7 @@ def _with_next_word(name: Name) -> str | None:
 def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
     """Tell whether a name and the word before it are together the name of a vibe: the word before it is told."""
     found = _BEFORE.search(name.span.source.text, max(0, name.span.start - _LOOKED_BACK), name.span.start)
-    return found is not None and any(comparable(found[1] + name.text) == comparable(vibe) for vibe in vibes)
+    return found is not None and any(comparison_key(found[1] + name.text) == comparison_key(vibe) for vibe in vibes)
 
 
 def misspelt_value(name: Name, scope: Scope) -> bool:
@@ -105,13 +105,13 @@ def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
 
 def _completions(word: str, values: tuple[str, ...], without: frozenset[str]) -> list[str]:
     """Return the values whose names begin with a word: `participants` for `p`."""
-    start = comparable(word)
+    start = comparison_key(word)
     return [value for value, key in zip(values, _keys(values), strict=True) if key.startswith(start) and value not in without]
 
 
 @lru_cache(maxsize=4)
 def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(comparable, values))
+    return tuple(map(comparison_key, values))
 
 
 def _in_style_of(word: str, vibe: str) -> str:

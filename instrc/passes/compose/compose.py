@@ -26,7 +26,7 @@ from instrc.passes.compose.possible import impossible, made_impossible
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
 from instrc.passes.instructions import InstructionTable, fatal_in_program
-from instrc.passes.trampoline import Task, run
+from instrc.passes.trampoline import Task, run_task
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.vocabulary import SPEAKS_OF
@@ -155,7 +155,7 @@ class _Composer:
     def attempt(self, span: Span, make: Callable[[], Task[Json]]) -> Json:
         """Make a schema; report what stands in the way."""
         try:
-            return run(make())
+            return run_task(make())
         except CompileError as error:
             self.failed = True
             for problem in error.problems:

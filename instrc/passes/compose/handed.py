@@ -9,7 +9,7 @@ from instrc.flattening.strip import is_meta
 from instrc.ir.blocks import Region, Repeat, regions_of, tests_of
 from instrc.ir.graph import Graph
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
-from instrc.ir.rounds import Rounds, bodies_of
+from instrc.ir.rounds import Rounds, bodies_by_number
 from instrc.passes.bind.holding import step_numbers
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -23,7 +23,7 @@ def check_handed(graph: Graph, report: Report) -> None:
     written = {access.path: access.span for access in graph.accesses}
     if not rounds:
         return
-    found = Rounds(bodies_of(graph))
+    found = Rounds(bodies_by_number(graph))
     for path, span in _reads(graph):
         for place in range(len(path.tail)):
             shown = found.body_of(Path(path.origin, path.tail[:place]))

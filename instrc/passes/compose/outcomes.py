@@ -15,7 +15,7 @@ from instrc.ir.fusion import StepObject
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
-from instrc.ir.rounds import Rounds, bodies_of
+from instrc.ir.rounds import Rounds, bodies_by_number
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.programs import OUTCOME_SCHEMAS
 from instrc.passes.compose.planned import RUN_PLAN, plannable_tools
@@ -49,7 +49,7 @@ class Outcomes:
         for step in graph.blocks():
             if type(step.content) is Repeat:
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
-        self._found = Rounds(bodies_of(graph))
+        self._found = Rounds(bodies_by_number(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
         self._parts: dict[tuple[int, str], tuple[Json, Json]] = {}

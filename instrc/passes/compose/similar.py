@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from instrc.jsonvalue import Json, mapping, pointer
 from instrc.problems.problem import Problem
-from instrc.problems.suggest import comparable, is_a_slip_of
+from instrc.problems.suggest import comparison_key, is_a_slip_of
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
@@ -31,4 +31,6 @@ def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Pro
 
 
 def _is_meant(word: str, name: str) -> bool:
-    return comparable(word) == comparable(name) or (name.startswith("_") and is_a_slip_of(comparable(word), comparable(name)))
+    return comparison_key(word) == comparison_key(name) or (
+        name.startswith("_") and is_a_slip_of(comparison_key(word), comparison_key(name))
+    )

@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import SHOWN_REPAIR
 from instrc.plans.taskbench.records import TaskRecord
 from instrc.problems.plans import InvalidPlan, PlanProblem
-from instrc.problems.suggest import comparable, nearest
+from instrc.problems.suggest import comparison_key, nearest
 from instrc.problems.taskbench import OddArguments, RepairedPlan
 
 
@@ -99,4 +99,4 @@ def brief(value: Json) -> str:
 
 
 def _letters(name: str) -> str:
-    return "".join(letter for letter in comparable(name) if letter.isalnum())
+    return "".join(letter for letter in comparison_key(name) if letter.isalnum())

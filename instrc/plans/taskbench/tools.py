@@ -44,12 +44,12 @@ def read_bench(value: Json, refuse: Refuse) -> Bench:
 def tools_map(bench: Bench) -> dict[str, Json]:
     """Return the tools as `check_plan` takes them."""
     return {
-        tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_of(tool), "output": output_of(tool)}
+        tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_schema(tool), "output": output_schema(tool)}
         for tool in bench.tools
     }
 
 
-def arguments_of(tool: BenchTool) -> dict[str, Json]:
+def arguments_schema(tool: BenchTool) -> dict[str, Json]:
     """Return the schema of what a tool is given; inputs by type are required, of parameters that is not said."""
     if tool.kind == "open":
         return {"type": "object"}
@@ -60,7 +60,7 @@ def arguments_of(tool: BenchTool) -> dict[str, Json]:
     return {**made, "additionalProperties": False}
 
 
-def output_of(tool: BenchTool) -> Json:
+def output_schema(tool: BenchTool) -> Json:
     """Return the schema of what a tool gives back: a text of its media type, several by type, or nothing."""
     if tool.kind != "resource":
         return {}

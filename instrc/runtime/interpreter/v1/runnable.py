@@ -18,7 +18,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject
 from instrc.runtime.interpreter.documents import PinnedPlan, RunOptions
 from instrc.runtime.interpreter.v1.units import LocatedPath, NameSource, PlanRegion, PlanUnit, UnitKind, reads
-from instrc.runtime.interpreter.v1.views import bare, definitions_of
+from instrc.runtime.interpreter.v1.views import definitions_of, schema_without_engine
 from instrc.schema.validation import SchemaValidator
 
 
@@ -141,7 +141,7 @@ class RunnablePlan:
         """Give a unit the schema of what is filled in."""
         assert unit.chunk is not None
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
-        unit.schema = bare(unit.chunk, unit.steps, self.definitions, alone=alone)
+        unit.schema = schema_without_engine(unit.chunk, unit.steps, self.definitions, alone=alone)
         unit.validator = self._validators.setdefault(dumps(unit.schema, indent=False), SchemaValidator(unit.schema))
         if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
             unit.meta = frozenset(step.key for step in unit.steps)

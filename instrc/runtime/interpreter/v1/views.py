@@ -13,7 +13,7 @@ from instrc.schema.reached import reached_definitions
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
 
 
-def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
+def schema_without_engine(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
     """Return the schema of some steps of a chunk, or of one step `alone`."""
     if alone:
         return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
