@@ -79,6 +79,8 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
     """The names of the document's properties that are sent as they are."""
     changed: Mapping[str, str]
     """What is sent for the names that change."""
+    taken: Collection[str]
+    """All that is sent for names of the document."""
 
     def sent(self, name: str) -> str:
         """Return the name under which a key is sent."""
@@ -86,10 +88,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
             return name
         if name in self.changed:
             return self.changed[name]
-        taken = {*self.known, *self.changed.values()}
-        if self.rule.allows(name):  # a name made by a rewrite, and perhaps by us for another one
-            return unique(name, taken, self.rule.most, self.rule.joint) if name in self.changed.values() else name
-        return unique(legal(name, self.rule), taken, self.rule.most, self.rule.joint)
+        return unique(legal(name, self.rule), self.taken, self.rule.most, self.rule.joint)  # a name that a rewrite has made
 
     def renamed(self) -> dict[str, str]:
         """Return the keys that are sent under another name, by that name."""
@@ -99,12 +98,12 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
     if rule is None or rule.allows_all(names):
-        return KeyNames(rule, names.keys(), {})
-    legal_ones = {name for name in names if rule.allows(name)}
+        return KeyNames(rule, names.keys(), {}, names.keys())
+    legal_ones = frozenset(name for name in names if rule.allows(name))
     changed: dict[str, str] = {}
     taken = set(legal_ones)
     for name in names:
         if name not in legal_ones:
             changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
             taken.add(changed[name])
-    return KeyNames(rule, frozenset(legal_ones), changed)
+    return KeyNames(rule, legal_ones, changed, taken)

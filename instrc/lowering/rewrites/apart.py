@@ -8,11 +8,11 @@ That is done only where an answer could be meant either way: types, constants an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 from msgspec.structs import replace
 
-from instrc.ir.codec import BoxCodec, PairsCodec
+from instrc.ir.codec import BoxCodec, Codec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.payloads import COMPARED_PAIRS
@@ -35,7 +35,8 @@ def untangled(variants: Sequence[Variant], dialect: Dialect, progress: Progress)
         found, alike, progress = led_apart(found, progress)
     objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
     objects = [number for number in objects if found[number].kind == "object"]
-    rest = [number for number in objects if number not in set(alike)]
+    led = set(alike)
+    rest = [number for number in objects if number not in led]
     chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, progress.definitions))]
     found, definitions = _tagged(found, chosen, objects, dialect, progress.definitions)
     for number, variant in enumerate(found):
@@ -99,13 +100,16 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
     Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
     """
     labels: dict[int, str] = {}
+    taken: set[str] = set()
     for number, variant in chosen:
         known = definitions.labels.get((name_of(variant), tag), ())
-        if (label := next((each for each in known if each not in labels.values()), None)) is not None:
+        if (label := next((each for each in known if each not in taken), None)) is not None:
             labels[number] = label
+            taken.add(label)
     for place, (number, variant) in enumerate(chosen, 1):
         if number not in labels:
-            labels[number] = unique(variant.title or f"option_{place}", labels.values(), 60)
+            labels[number] = unique(variant.title or f"option_{place}", taken, 60)
+            taken.add(labels[number])
     return {number: labels[number] for number, _ in chosen}
 
 
@@ -123,12 +127,26 @@ def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Payl
         body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
         return None if body is None else _close_objects(body, dialect)
 
-    for number, (left, right) in enumerate(combinations(range(len(variants)), 2)):
-        if variants[left].codec == variants[right].codec:
-            continue
-        if number >= COMPARED_PAIRS or not disjoint(answered(left), answered(right), resolve=resolve):
+    codecs = [variant.codec for variant in variants]
+    pairs = combinations(range(len(variants)), 2)
+    for left, right in islice(pairs, COMPARED_PAIRS):
+        if codecs[left] != codecs[right] and not disjoint(answered(left), answered(right), resolve=resolve):
             found |= {left, right}
+    if (rest := next(pairs, None)) is not None:
+        found |= _taken_for_alike(codecs, *rest)
     return sorted(found)
+
+
+def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]:
+    """Return the variants that are in a pair with different codecs which is not compared.
+
+    `left` and `right` are the first pair that is not; after it come `left` with each variant behind `right`,
+    and the variants behind `left` with one another.
+    """
+    beside = {number for number in range(right, len(codecs)) if codecs[number] != codecs[left]}
+    behind = range(left + 1, len(codecs))
+    differ = any(codecs[number] != codecs[left + 1] for number in behind)
+    return {*([left] if beside else []), *beside, *(behind if differ else [])}
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:

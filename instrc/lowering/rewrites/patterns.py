@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from instrc.ir.dialect import Dialect
 from instrc.lowering.rewrites.repetitions import pieces, repeats_over, split
@@ -42,6 +43,12 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
         read = pieces(pattern)
         if not (_is_plain(read) and _anchors_stand_outside(read) and (kind == "plain" or _anchored(read))):
             return False
+    return _python_reads(pattern)
+
+
+@lru_cache(maxsize=2048)
+def _python_reads(pattern: str) -> bool:
+    """Say whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
