@@ -13,7 +13,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
-from instrc.plans.tools import PlanTool, ToolSet, are_tools, bare_schema
+from instrc.plans.tools import PlanTool, ToolSet, entries_of, fault_of_tools
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
@@ -28,14 +28,13 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
 
     `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
     `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
-    or a list of tools: `Tool`, or JSON as a provider takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
+    or tools as a model is shown them, in a list or by name: `Tool`, or JSON as a provider takes it, with `name` and
+    `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
-    if not are_tools(tools):
-        return (InvalidTools(),)
-    bare = bare_schema(tools)
-    if bare is not None:
-        return (InvalidTools(tool=bare),)
+    fault = fault_of_tools(tools)
+    if fault is not None:
+        return (InvalidTools(tool=fault[0], fault=fault[1]),)
     return check_tasks(plan, tool_set(tools))[1]
 
 
@@ -57,7 +56,7 @@ def tool_set(tools: Json | ToolSet) -> ToolSet:
     if isinstance(tools, ToolSet):
         return tools
     try:
-        return _remembered(dumps(tools, indent=False)) if tools.__class__ is dict else ToolSet(tools)
+        return _remembered(dumps(entries_of(tools), indent=False)) if tools.__class__ is dict else ToolSet(tools)
     except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
         return ToolSet(tools)
 

@@ -1,6 +1,6 @@
 """The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`.
 
-A list of tools as models are shown them will do: each has its name, and the schema of what it takes.
+Tools as models are shown them will do, in a list or by name: each has the schema of what it takes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from instrc.flattening.flatten import flatten
 from instrc.ir.tool import Tool as ShownTool
 from instrc.jsonvalue import Json, as_text
 from instrc.plans.argument_validator import ArgumentValidator
+from instrc.problems.plans import ToolsFault
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import own_kinds
 from instrc.schema.name_patterns import matches
@@ -20,11 +21,13 @@ from instrc.schema.walk import TRIVIAL, walk
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
 _ARGUMENTS = ("arguments", "parameters", "input_schema", "inputSchema", "schema")
 """How providers and protocols name the schema of what a tool takes."""
-_OF_TOOLS = frozenset({"activity", "process", "arguments", "output", "bound"})
-"""What an entry of a map may say of a tool."""
+_OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
+"""What an entry of a map may say of a tool beside what it takes and gives."""
 _OUTPUTS = ("output", "output_schema", "outputSchema")
 _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
 """Keywords of a tool's arguments that are looked at one argument at a time."""
+_OF_SCHEMAS = (_PER_ARGUMENT - {"type"}) | {"$ref", "allOf", "anyOf", "oneOf"}
+"""What only a schema says, whoever defines the tool."""
 
 
 class PlanTool:
@@ -118,7 +121,7 @@ class ToolSet:
     """All tools of a plan; each is read when it is first asked for."""
 
     def __init__(self, tools: Json) -> None:
-        self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else _entries_of(tools)
+        self._entries: Mapping[str, Json] = entries_of(tools)
         self._tools: dict[str, PlanTool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
         """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
@@ -132,35 +135,54 @@ class ToolSet:
         return found
 
 
-def are_tools(tools: object) -> bool:
-    """Tell whether a value can be the tools of a plan: a map, or a list that is empty or holds at least one.
+def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
+    """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
 
+    Tools are a map, or a list that is empty or holds at least one.
     A list as a provider takes it may hold tools of the provider itself, which no plan can call.
     """
-    return isinstance(tools, Mapping) or (isinstance(tools, list | tuple) and (not tools or bool(_entries_of(tools))))
-
-
-def bare_schema(tools: object) -> str | None:
-    """Return the name of a tool in a map that is the schema of its arguments, not an object with that schema in `arguments`."""
-    for name, entry in tools.items() if isinstance(tools, Mapping) else ():
-        if entry.__class__ is dict and _OF_TOOLS.isdisjoint(entry) and not _PER_ARGUMENT.isdisjoint(entry):
-            return str(name)
+    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or entries_of(tools))):
+        return None, "no tools"
+    for name, entry in entries_of(tools).items():
+        fault = _fault_of_tool(entry, listed=not isinstance(tools, Mapping))
+        if fault is not None:
+            return str(name), fault
     return None
 
 
-def _entries_of(tools: object) -> dict[str, Json]:
-    """Return the map of tools in a list; what is no tool is left out."""
+def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
+    if entry.__class__ is not dict:
+        return "no object"
+    if "arguments" in entry:
+        return None if entry["arguments"].__class__ in {dict, bool, type(None)} else "no schema"
+    unknown = _OF_SCHEMAS.intersection(entry) if listed else entry.keys() - _OF_TOOLS - {*_OUTPUTS}
+    if not unknown:
+        return None
+    return "bare schema" if not _OF_SCHEMAS.isdisjoint(entry) or "type" in entry else "no arguments"
+
+
+def entries_of(tools: object) -> dict[str, Json]:
+    """Return tools by name, each as in a process; what is no tool is left out of a list."""
+    if isinstance(tools, Mapping):
+        return {name: _entry_of(tool) for name, tool in tools.items()}
     found: dict[str, Json] = {}
     for tool in tools if isinstance(tools, list | tuple) else ():
-        said = {"name": tool.name, "arguments": tool.schema} if isinstance(tool, ShownTool) else tool
-        if said.__class__ is dict and said.get("function").__class__ is dict:
-            said = said["function"]
-        name = said.get("name") if said.__class__ is dict else None
+        entry = _entry_of(tool)
+        name = entry.get("name") if entry.__class__ is dict else None
         if name.__class__ is str:
-            arguments: Json = next((said[word] for word in _ARGUMENTS if word in said), {})
-            output: Json = next((said[word] for word in _OUTPUTS if word in said), {})
-            found.setdefault(name, {**said, "arguments": arguments, "output": output})
+            found.setdefault(name, entry)
     return found
+
+
+def _entry_of(tool: Json | ShownTool) -> Json:
+    """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is none."""
+    said: Json = {"name": tool.name, "arguments": tool.schema} if isinstance(tool, ShownTool) else tool
+    if said.__class__ is dict and said.get("function").__class__ is dict:
+        said = said["function"]
+    if said.__class__ is not dict:
+        return said
+    found = {"arguments": _ARGUMENTS, "output": _OUTPUTS}
+    return said | {key: said[word] for key, words in found.items() for word in words[::-1] if word in said}
 
 
 def _flat(schema: Json) -> Json:

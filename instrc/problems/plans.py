@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
@@ -45,9 +45,13 @@ class InvalidPlan(PlanProblem):
         return self.reason
 
 
+ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare schema", "no arguments"]
+"""How tools can be none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTools(PlanProblem):
-    """What a plan is checked against is neither an object nor a list of tools, or a tool of an object is a bare schema.
+    """What a plan is checked against is neither an object nor a list of tools, or one of its tools is none.
 
     Tools are an object by their names, or a list of tools that have a `name` and the schema of their `parameters`.
     In an object the schema of what a tool takes stands in its `arguments`.
@@ -67,14 +71,23 @@ class InvalidTools(PlanProblem):
     name: ClassVar[str] = "invalid-tools"
 
     tool: str | None = None
-    """The tool that is a bare schema."""
+    """The tool that is none."""
+    fault: ToolsFault = "no tools"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        if self.tool is not None:
-            return f"the tool `{self.tool}` says nothing of its `arguments`, it is a schema itself"
-        return "this is neither an object nor a list of tools"
+        match self.fault:
+            case "no tools":
+                return "this is neither an object nor a list of tools"
+            case "no object":
+                return f"the tool `{self.tool}` is not an object in JSON"
+            case "no schema":
+                return f"the `arguments` of the tool `{self.tool}` are no JSON Schema"
+            case "bare schema":
+                return f"the tool `{self.tool}` says nothing of its `arguments`, it is a schema itself"
+            case "no arguments":
+                return f"the tool `{self.tool}` says nothing of its `arguments`, but something that is not known"
 
     @property
     def hint(self) -> str | None:

@@ -287,7 +287,13 @@ def test_nothing_is_raised_whatever_is_given(plan: Any, tools: Any) -> None:
         ({"Search": {}}, False),
         ({"Search": {"type": "object", "properties": {"query": {}}}}, True),
         ({"Search": {"arguments": {}}, "Book": {"properties": {}}}, True),
-        ({"Search": {"activity": "Search_Activity", "type": "object"}}, False),
+        ({"Search": {"activity": "Search_Activity", "type": "object"}}, True),
+        ({"Search": {"activity": "Search_Activity", "argument": {}}}, True),
+        ({"Search": {"activity": "Search_Activity", "description": "Find a thing."}}, False),
+        ({"Search": {"arguments": ["query"]}}, True),
+        ({"Search": int}, True),
+        ([{"name": "Search", "type": "object", "properties": {"query": {}}}], True),
+        ([{"type": "web_search", "name": "web_search", "max_uses": 5}], False),
         ({}, False),
         ([], False),
     ],
@@ -312,7 +318,7 @@ def test_deep_and_large_values_are_values() -> None:
 
 
 def test_a_tool_whose_schemas_are_none_takes_what_it_is_given() -> None:
-    tools = {"A": {"arguments": {"properties": {"x": {"type": "strnig", "pattern": "("}, "y": 7}}, "output": "text"}, "B": 3}
+    tools = {"A": {"arguments": {"properties": {"x": {"type": "strnig", "pattern": "("}, "y": 7}}, "output": "text"}, "B": {}}
     assert names([task("a", "A", x="1", y={"from": "b.z"}), task("b", "B", q=1)], tools) == []
 
 
@@ -356,9 +362,17 @@ _QUERY = {"type": "object", "properties": {"query": TEXT}, "required": ["query"]
         {"type": "function", "function": {"name": "Find", "parameters": _QUERY}},
     ],
 )
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_tools_may_be_a_list_as_a_model_is_shown_them(tool: Any, kind: Any) -> None:
-    tools = kind([tool, None, "x", {"name": 3}, {"function": {}}])
+@pytest.mark.parametrize(
+    "among",
+    [
+        lambda tool: [tool, None, "x", {"name": 3}, {"function": {}}],
+        lambda tool: (tool, None, "x", {"name": 3}, {"function": {}}),
+        lambda tool: {"Find": tool, "Open": {}},
+    ],
+    ids=["list", "tuple", "map"],
+)
+def test_tools_may_be_given_as_a_model_is_shown_them(tool: Any, among: Any) -> None:
+    tools = among(tool)
     assert names([task("a", "Find", query="x")], tools) == []
     assert names([task("a", "Find", query=1)], tools) == [("wrong-argument", "/0/arguments/query")]
     assert names([task("a", "Find", quary="x")], tools) == [
