@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from instrc.emit.definitions import DocumentDefinitions
 from instrc.flattening.split import split
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.limits.runs import ASKED_AGAIN, SHOWN_TURNS, TOOLS_OF_A_TURN
-from instrc.naming import free_name
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 from instrc.runtime.message import model_message
 from instrc.runtime.models.model import Model, Request
@@ -88,14 +88,11 @@ class Session:
 
 def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
     """Return what a model fills in at its turn: words, or one of the tools."""
-    definitions: dict[str, Json] = {}
+    definitions = DocumentDefinitions(frozenset(offer.name for offer in offers))
     tools: list[Json] = []
     for offer in offers:
         schema = offer.schema if isinstance(offer.schema, dict) else {}
-        own = as_object(schema.get("$defs", {}))
-        names = {name: free_name(name, definitions.__contains__) for name in own}
-        arguments = _rename_references({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
-        definitions |= {names[name]: _rename_references(node, names) for name, node in own.items()}
+        arguments = definitions.hoist({key: value for key, value in schema.items() if key != "$schema"}, offer.name)
         properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
         tools.append(
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
@@ -110,23 +107,4 @@ def turn_schema(offers: tuple[SessionTool, ...]) -> Json:
         "required": ["say", "use"],
         "additionalProperties": False,
     }
-    return {**made, "$defs": definitions} if definitions else made
-
-
-def _rename_references(node: Json, names: dict[str, str]) -> Json:
-    """Return a schema whose references lead to definitions by their new names."""
-    if all(old == new for old, new in names.items()):
-        return node
-    if isinstance(node, list):
-        return [_rename_references(item, names) for item in node]
-    if not isinstance(node, dict):
-        return node
-    made = {key: _rename_references(value, names) for key, value in node.items()}
-    reference = node.get("$ref")
-    if isinstance(reference, str) and reference.startswith(_BEGINNING):
-        name, slash, rest = reference[len(_BEGINNING) :].partition("/")
-        made["$ref"] = f"{_BEGINNING}{names.get(name, name)}{slash}{rest}"
-    return made
-
-
-_BEGINNING = "#/$defs/"
+    return {**made, "$defs": definitions.schemas} if definitions.schemas else made

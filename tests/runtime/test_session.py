@@ -93,6 +93,30 @@ def test_each_request_of_a_session_has_a_key_of_its_own_and_says_what_was_wrong_
     assert [each.command and each.command["rejected"] for each in seen] == [None, {"nothing": 1}, {"nothing": 2}]
 
 
+def test_what_only_looks_like_a_reference_keeps_its_name() -> None:
+    data = {"$ref": "#/$defs/thing"}
+    said = {"const": data, "enum": [data], "default": data, "examples": [data]}
+
+    def tool(kind: str) -> dict[str, Any]:
+        return {"type": "object", "properties": {"it": said, "own": data}, "$defs": {"thing": {"type": kind}}}
+
+    schema: Any = turn_schema((SessionTool("One", tool("string")), SessionTool("Two", tool("integer"))))
+    properties = schema["properties"]["use"]["anyOf"][2]["properties"]["arguments"]["properties"]
+    assert properties == {"it": said, "own": {"$ref": "#/$defs/thing_2"}}
+
+
+def test_a_tool_whose_root_is_recursive_leads_back_to_itself_and_not_to_the_turn() -> None:
+    kids = {"type": "array", "items": {"$ref": "#"}}
+    tree = {"type": "object", "properties": {"kids": kids}, "required": ["kids"], "additionalProperties": False}
+    schema = turn_schema((SessionTool("Tree", tree),))
+
+    def fits(value: Any) -> bool:
+        return Draft202012Validator(schema).is_valid({"say": None, "use": {"tool": "Tree", "arguments": value}})
+
+    assert fits({"kids": [{"kids": []}]})
+    assert not fits({"kids": [{"say": None, "use": None}]})
+
+
 def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
     def tool(kind: str) -> dict[str, Any]:
         properties = {"it": {"$ref": "#/$defs/thing"}}
