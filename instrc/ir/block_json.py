@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn, TypeAlias
 
 from instrc.ir.chunk_json import is_count
-from instrc.ir.engine_words import SPAN, Place, fault_of, is_span
+from instrc.ir.engine_words import Place, fault_of, fault_of_timing
 from instrc.ir.flow import Body, Branch, Condition
 from instrc.ir.reads import Constant, Read, Value, value_of
 from instrc.ir.steps import Chunk
@@ -67,8 +67,10 @@ def timed(chunk: Chunk, place: str) -> Chunk:
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
         for word, said in (("within", step.engine.within), ("delay", step.engine.delay)):
-            if word in left or (said is not None and not is_span(said)):
-                refuse_process(place + pointer(("properties", step.key, word)), SPAN)
+            value = left.get(word, said)
+            fault = fault_of_timing(word, value) if word in left or said is not None else None
+            if fault is not None:
+                refuse_process(place + pointer(("properties", step.key, word)), fault)
     return chunk
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from instrc.durations import is_duration
+from instrc.durations import is_duration, is_no_time
 from instrc.ir.chunk_json import is_count
 from instrc.ir.reads import is_value
 from instrc.jsonvalue import Json, JsonObject
@@ -75,9 +75,18 @@ def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWo
     return None
 
 
-def is_span(value: Json) -> bool:
-    """Tell whether a deadline or a delay is one."""
+def fault_of_timing(word: str, value: Json) -> str | None:
+    """Return what is wrong with a deadline or a delay; `None` if it is one."""
+    sound, reason = _SHAPES[word]
+    return None if sound(value) else reason
+
+
+def _is_span(value: Json) -> bool:
     return isinstance(value, str) and is_duration(value)
+
+
+def _is_deadline(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
 
 
 def _is_schema(value: Json) -> bool:
@@ -110,12 +119,13 @@ def _is_texts(value: Json) -> bool:
 
 
 _NO_CONDITION = "a condition says a `path` and a `schema`"
-SPAN = 'deadlines and delays are durations of ISO 8601: `"P2D"` is two days, `"PT30S"` half a minute'
+_DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
+_DEADLINE = _DELAY.replace("without", "that is not zero, without")
 _Shape: TypeAlias = tuple[Callable[[Json], bool], str]
 _SHAPES: dict[str, _Shape] = {
     "key": (_is_text, "it is the key by which others read the block, a text"),
-    "within": (is_span, SPAN),
-    "delay": (is_span, SPAN),
+    "within": (_is_deadline, _DEADLINE),
+    "delay": (_is_span, _DELAY),
     "value": (is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
     "item": (_is_text, "it is the name of an element, a text"),
     "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),

@@ -170,3 +170,32 @@ def test_what_is_no_process_is_one_clear_problem(document: Any) -> None:
         Process.from_json(document)
     [problem] = raised.value.problems
     assert problem.name == "unreadable-process"
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "sound"),
+    [
+        ("within", "P2D", True),
+        ("within", "PT0.5S", True),
+        ("within", "P1W", True),
+        ("within", "P1Y", False),
+        ("delay", "P3M", False),
+        ("within", "P1W2D", False),
+        ("within", "PT0,5S", False),
+        ("within", "P\u09e8D", False),
+        ("within", "PT0S", False),
+        ("delay", "PT0S", True),
+        ("delay", 30, False),
+    ],
+)
+def test_deadlines_and_delays_are_those_that_a_program_may_write(word: str, value: Any, *, sound: bool) -> None:
+    step = {"type": "object", "activity": "Send_Activity", word: value}
+    of_step = {"serverContext1": chunk(step1_send=step)}
+    of_block = {"doContext1": body(llmContext1=chunk(a={"type": "object"})) | {"do": {"value": "a", word: value}}}
+    for contexts in (of_step, of_block):
+        if sound:
+            assert Process.from_json(body(**contexts)).to_json() == body(**contexts)
+            continue
+        with pytest.raises(CompileError, match="duration of ISO 8601") as raised:
+            Process.from_json(body(**contexts))
+        assert len(raised.value.problems) == 1

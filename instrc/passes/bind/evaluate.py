@@ -11,7 +11,7 @@ import dataclasses
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.durations import is_fixed_duration, is_no_time
+from instrc.durations import is_duration, is_no_time
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
@@ -95,7 +95,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
     for word in TIMING:
         value = added.pop(word, None)
         if value is not None:
-            if not isinstance(value, str) or not is_fixed_duration(value):
+            if not isinstance(value, str) or not is_duration(value):
                 ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word))
                 return None
             if word == "within" and is_no_time(value):
