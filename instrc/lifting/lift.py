@@ -81,6 +81,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
     reply = _with_calls_in_text(reply, records)
     reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
+    reply = _with_value_in_text(reply, records)
     calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
     return Lifted(
         calls,
@@ -98,6 +99,14 @@ def _quotes_calls(target: Json) -> bool:
 
     known = targets().get(target) if isinstance(target, str) else None
     return known is not None and (known.extracts_calls or not known.tool)
+
+
+def _is_output(target: Json) -> bool:
+    """Say whether the text of an answer is the value itself, with no tool that is called."""
+    from instrc.dialects.catalogue import targets
+
+    known = targets().get(target) if isinstance(target, str) else None
+    return known is not None and not known.tool
 
 
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
@@ -154,6 +163,19 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     found = [(raw_call(None, reply.texts[-1]), reply.texts[:-1]), (raw_call(None, "".join(reply.texts)), ())]
     one, left = min(found, key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
     return replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
+
+
+def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
+    """Read the value of a structured output that a model has written among words: in a fence, or by its keys alone."""
+    outputs = all(_is_output(record.get("target")) for record in records.values())
+    if not outputs or reply.refusal is not None or reply.failure is not None:
+        return reply
+    unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
+    texts = [text for text in (unread or reply.texts) if isinstance(text, str)]
+    if len(texts) != 1 or len(reply.calls) != len(unread) or (found := _value_in(texts[0], records)) is None:
+        return reply
+    value, rest = found
+    return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
 
 
 def _ownership(value: Json, records: Records) -> Ownership:

@@ -271,6 +271,31 @@ def test_the_value_of_a_single_tool_may_stand_in_a_fence(target: str) -> None:
         assert lifted.text == "Here you are:\n\n\n\nAnything else?"
 
 
+@pytest.mark.parametrize("target", [name for name, each in targets().items() if not each.tool])
+def test_a_structured_output_may_stand_in_a_fence_among_words(target: str) -> None:
+    record = lower(WEATHER, target, "weather").map
+    value = {"city": "Oslo", "days": 3}
+    for shape in ("Here you are:\n\n```json\n{}\n```\n\nAnything else?", "Here you are:\n{}\n\nAnything else?"):
+        text = shape.replace("{}", dumps(encode(value, record), indent=False))
+        for answer in (text, chat(text)):
+            lifted = lift(answer, record)
+            assert lifted.ok, lifted
+            assert lifted.value == value
+            assert (lifted.text or "").startswith("Here you are:")
+
+
+def test_what_stands_in_a_fence_and_is_no_value_of_ours_is_no_answer() -> None:
+    record = lower(WEATHER, "openai-output", "weather").map
+    assert lift(chat('A request:\n```json\n{"model": "gpt-5"}\n```\n'), record).status == "empty"
+    assert lift(chat("A request:\n```json\n[1]\n```\n"), record).status == "empty"
+    assert lift(chat('It was:\n```json\n{"city": "Os', finish_reason="length"), record).status == "cut"
+
+
+def test_what_a_model_quotes_where_its_provider_takes_out_the_calls_is_no_call() -> None:
+    record = lower(WEATHER, "openai", "weather").map
+    assert lift(chat('You could ask:\n```json\n{"city": "Oslo", "days": 3}\n```\n'), record).status == "empty"
+
+
 def test_a_fence_need_not_be_closed() -> None:
     record = lower(WEATHER, "vllm", "weather").map
     assert lift(chat('So:\n```json\n{"city": "Oslo", "days": 1}'), record).value == {"city": "Oslo", "days": 1}

@@ -208,6 +208,24 @@ def test_arguments_that_gemini_sends_in_parts_are_joined() -> None:
     assert second.value == {"city": "Bonn"}
 
 
+def test_partial_arguments_are_joined_in_a_whole_answer_too() -> None:
+    schema: Any = {"type": "object", "properties": {"city": {"type": "string"}, "days": {}}, "required": ["city", "days"]}
+    record = lower(schema, "gemini", "plan").map
+    parts = [
+        {"functionCall": {"name": "plan", "partialArgs": [part("$.city", stringValue="Os")], "willContinue": True}},
+        {"functionCall": {"partialArgs": [part("$.city", stringValue="lo"), part("$.days", numberValue=3)]}},
+    ]
+    for answer in ({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}, parts):
+        assert lift(answer, record).value == {"city": "Oslo", "days": 3}
+    whole = {
+        "function_call": {
+            "name": "plan",
+            "partial_args": [*parts[0]["functionCall"]["partialArgs"], part("$.days", numberValue=3)],
+        }
+    }
+    assert lift(whole, record).value == {"city": "Os", "days": 3}
+
+
 def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
     record = lower(SCHEMA, "openai-output").map
     said: dict[str, Any] = {"text": TEXT, "additional_kwargs": {}, "raw": None, "logprobs": None, "delta": None}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.library_streams import messages_of, states_joined
-from instrc.lifting.replies.parts import are_parts, is_part, part
+from instrc.lifting.replies.parts import are_parts, content, is_part, part
 from instrc.lifting.replies.provider_objects import json_of
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
@@ -95,7 +95,7 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
     inner = unwrapped(answer)
     found = response(inner)
     if found is None and (is_part(inner) or _is_named_call(inner, names)):
-        found = part(inner)
+        found = content([inner])
     if found is None and (joined := assemble([inner])) is not None:
         found = response(joined)
     if found is None:
@@ -124,7 +124,7 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
     if len(items) > 1 and (messages := states_joined(items)) is not None:
         return _of_list(messages, names)
     if are_parts(items):
-        return join_replies(map(part, items))
+        return content([*items])
     if (joined := assemble(items)) is not None:
         return response(joined)
     if all(map(is_choice, items)):

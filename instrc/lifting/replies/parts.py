@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.partial_arguments import joined_calls
 from instrc.lifting.replies.reply import RawReply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
@@ -122,8 +123,8 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
         return part(parts, calls=calls)
     if not isinstance(parts, list):
         return RawReply()
-    whole: list[JsonObject]  # LangChain lets texts stand bare in a list
-    whole = [item if isinstance(item, dict) else {"text": item} for item in parts]
+    # LangChain lets texts stand bare in a list
+    whole = [item if isinstance(item, dict) else {"text": item} for item in joined_calls(parts)]
     return join_replies(part(item, calls=calls) for item in whole)
 
 
