@@ -27,6 +27,7 @@ FLOORS: dict[str, int] = {
                 "resources",
                 "tomltext",
                 "version",
+                "visible",
             ],
             ["problems", "python_docstrings"],
             ["ir", "python_types", "python_values"],

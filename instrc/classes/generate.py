@@ -21,6 +21,7 @@ from instrc.problems.problem import CompileError
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import rebuild, walk
+from instrc.visible import visible, visible_lines
 
 _KEPT = frozenset(
     """
@@ -87,6 +88,8 @@ def expressible(schema: Json) -> Json:
         kept = {key: value for key, value in node.items() if key in _KEPT}
         if node.get("format") in _FORMATS:
             kept["format"] = node["format"]
+        if isinstance(said := kept.get("description"), str):
+            kept["description"] = visible_lines(said)
         if not all(map(_plain, as_array(kept.get("enum", [])))):
             del kept["enum"]
         if not _plain(kept.get("const")):
@@ -125,4 +128,4 @@ def _with_title(schema: Json, name: str) -> Json:
 
 
 def _in_docstring(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")

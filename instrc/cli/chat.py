@@ -13,7 +13,7 @@ from instrc.cli.outputs import try_to_write
 from instrc.cli.run import ModelOption
 from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
-from instrc.cli.terminal import is_terminal, tell, write
+from instrc.cli.terminal import is_terminal, tell, write_report
 from instrc.files import STDIN, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -69,7 +69,7 @@ async def _talk(session: Session, file: Path) -> None:
         async for line in read_lines():
             if line.strip():
                 try:
-                    write(f"{await session.say(line.strip())}\n")
+                    write_report(f"{await session.say(line.strip())}\n")
                 except ModelError as error:
                     tell(f"the model gave no answer: {error}\n")
                 _keep(file, session)

@@ -14,7 +14,7 @@ from instrc.cli.differences import differences_text
 from instrc.cli.inputs import read_data, read_schema
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
-from instrc.cli.terminal import write
+from instrc.cli.terminal import write, write_report
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
@@ -74,11 +74,10 @@ def command(
     told = report.once()
     code = verdict(told)
     if code == FINE:
-        write(
-            differences_text(documents, old, new)
-            if shape is DiffFormat.TEXT
-            else f"{dumps(documents[0] if len(documents) == 1 else documents)}\n"
-        )
+        if shape is DiffFormat.TEXT:
+            write_report(differences_text(documents, old, new))
+        else:
+            write(f"{dumps(documents[0] if len(documents) == 1 else documents)}\n")
         code = PROBLEMS if check and not certain else FINE
     show(told, problems)
     raise typer.Exit(code)

@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import Format, show, verdict
-from instrc.cli.terminal import write
+from instrc.cli.terminal import write_report
 from instrc.lint.settings_names import idle_entries
 from instrc.problems.problem import CompileError
 from instrc.version import __version__
@@ -27,21 +27,21 @@ def command(root: Roots = None, shared: Shared = None) -> None:
 
     Also the folders of vibes in use, and why.
     """
-    write(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
-    write(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
+    write_report(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
+    write_report(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
     for line in _extras():
-        write(f"{line}\n")
+        write_report(f"{line}\n")
     try:
         project = ProjectContext([Path(each) for each in root or ()], [Path(each) for each in shared or ()])
         settings = project.settings(None)
-        write(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
+        write_report(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
         if settings.file is not None and settings == type(settings)(file=settings.file):
-            write("  it has no table [tool.instrc], so everything is as usual\n")
+            write_report("  it has no table [tool.instrc], so everything is as usual\n")
         registry = project.registry(None)
     except CompileError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(verdict(error.problems)) from None
-    write("\nroots, the first that has a name wins:\n")
+    write_report("\nroots, the first that has a name wins:\n")
     given = {Path(each) for each in (*(root or ()), *(shared or ()))}
     for each in registry.roots:
         why = (
@@ -55,11 +55,11 @@ def command(root: Roots = None, shared: Shared = None) -> None:
         )
         count = sum(1 for _ in each.uris())
         state = "" if each.path.is_dir() else ", but it is no folder"
-        write(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
+        write_report(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
     show(tuple(idle_entries(settings, registry)), Format.TEXT)
-    write(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
+    write_report(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
     for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
-        write(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
+        write_report(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
 
 
 def _extras() -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps
 from instrc.runtime.events import Event, Sink, steps_of
+from instrc.visible import visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -77,10 +78,10 @@ class Watcher:
         for row in shown:
             for depth in range(1, len(row.blocks) + 1):
                 if row.blocks[:depth] not in branches:
-                    label = Text(row.blocks[depth - 1], style="cyan")
+                    label = Text(visible(row.blocks[depth - 1]), style="cyan")
                     branches[row.blocks[:depth]] = branches[row.blocks[: depth - 1]].add(label)
             style = {"failed": "red", "waiting": "yellow", "done": "green"}.get(row.state, "")
-            branches[row.blocks].add(Text(row.text(), style=style, no_wrap=True, overflow="ellipsis"))
+            branches[row.blocks].add(Text(visible(row.text()), style=style, no_wrap=True, overflow="ellipsis"))
         return tree
 
     def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:

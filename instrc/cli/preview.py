@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
-from instrc.cli.terminal import is_terminal, tell, write
+from instrc.cli.terminal import clear_screen, is_terminal, tell, write_report
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -63,10 +63,10 @@ def command(
         except CompileError as error:
             report.take(error)
         if watch:
-            write("\x1b[2J\x1b[H")
+            clear_screen()
         found = report.once()
         if verdict(found) == FINE:
-            write(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
+            write_report(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
         show(found, shape)
         if not watch or workspace is None:
             raise typer.Exit(verdict(found))

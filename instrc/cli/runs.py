@@ -10,7 +10,7 @@ import typer
 from instrc.cli.options import ProblemFormat
 from instrc.cli.running import EngineName, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import tell, write, write_report
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 
@@ -38,4 +38,4 @@ def command(
             continue
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)
-        write(f"{began}  {report.status:<9}  {report.run}{f'  waits for {waits}' if waits else ''}\n")
+        write_report(f"{began}  {report.status:<9}  {report.run}{f'  waits for {waits}' if waits else ''}\n")

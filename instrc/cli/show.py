@@ -39,10 +39,11 @@ class Format(StrEnum):
 def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -> None:
     """Write problems: frames for people to the standard error, machine formats there too, or out if they are the product."""
     if shape is Format.TEXT:
-        tell(_for_people(problems))
-        return
-    to: Callable[[str], None] = write if product else tell
-    to(_for_machines(problems, shape))
+        tell(_for_people(problems), exact=True)
+    elif product:
+        write(_for_machines(problems, shape))
+    else:
+        tell(_for_machines(problems, shape), exact=True)
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:

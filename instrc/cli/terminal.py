@@ -1,10 +1,15 @@
-"""Write to the two streams of a process: always UTF-8, flushed, and with no complaint at the end if a reader has gone."""
+"""Write to the two streams of a process: always UTF-8, flushed, and with no complaint at the end if a reader has gone.
+
+What a person reads is shown by visible characters only: texts of others could control a terminal.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from typing import IO
+
+from instrc.visible import visible_lines
 
 
 class ReaderGoneError(Exception):
@@ -20,7 +25,21 @@ class OutputFailedError(Exception):
 
 
 def write(text: str) -> None:
-    """Write results to the standard output."""
+    """Write results to the standard output: exactly, unless a person sees them at once."""
+    _write(visible_lines(text) if is_terminal(sys.stdout) else text)
+
+
+def write_report(text: str) -> None:
+    """Write what only a person reads to the standard output."""
+    _write(visible_lines(text))
+
+
+def clear_screen() -> None:
+    """Begin again at the top of the screen."""
+    _write("\x1b[2J\x1b[H")
+
+
+def _write(text: str) -> None:
     if sys.stdout is None:  # so it is where a shell has closed it (`>&-`)
         raise OutputFailedError
     try:
@@ -33,12 +52,15 @@ def write(text: str) -> None:
         raise OutputFailedError(getattr(error, "strerror", None) or str(error)) from error
 
 
-def tell(text: str) -> None:
-    """Write for the user to the standard error; that it is closed is no reason to fail."""
+def tell(text: str, *, exact: bool = False) -> None:
+    """Write for the user to the standard error; that it is closed is no reason to fail.
+
+    What is `exact` is for a machine, or has been made visible before it was coloured.
+    """
     if sys.stderr is None:
         return
     try:
-        _send(sys.stderr, text)
+        _send(sys.stderr, text if exact else visible_lines(text))
     except (OSError, ValueError):
         _leave_in_silence(sys.stderr)
 

@@ -11,7 +11,7 @@ import typer
 from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import tell, write_report
 from instrc.files import is_folder, read_bytes, readable
 from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
@@ -116,12 +116,12 @@ def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, u
             differences = judge(case, artefacts)
         except BadCaseError as error:
             failed += 1
-            write(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
+            write_report(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
             continue
         edits += differences
         if differences and not update:
             failed += 1
-            write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
+            write_report(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
         else:
             passed += 1
     return passed, failed, edits

@@ -13,6 +13,7 @@ from instrc.cli.running import EngineName, RunId, Store, engine, exit_with, run_
 from instrc.cli.show import Format, deliver_text, show, verdict
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
+from instrc.visible import visible_lines
 
 if TYPE_CHECKING:
     from instrc.runtime.events import Event
@@ -62,7 +63,7 @@ def command(
 
         text = page_of(report.run, report.status, spans_of(events))
     else:
-        text = _text(events)
+        text = visible_lines(_text(events))
     found = deliver_text(text, output)
     show(found, Format.TEXT)
     raise typer.Exit(verdict(found))

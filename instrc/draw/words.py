@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from unicodedata import combining, east_asian_width
 
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff]")
-"""Characters that no format may hold, or that change the order of others."""
+from instrc.visible import visible
 
 
 def printable(text: str) -> str:
-    """Return a text in one line, with a replacement character for each that cannot be shown."""
-    return _HIDDEN.sub("\ufffd", " ".join(text.split()))
+    """Return a text in one line of visible characters."""
+    return visible(" ".join(text.split()))
 
 
 def wide(text: str) -> int:

@@ -9,8 +9,8 @@ from lsprotocol import types
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.positions import uri_of
 from instrc.problems.problem import Fix, Problem, shorten_values
-from instrc.problems.render import visible
 from instrc.source import Source, Span
+from instrc.visible import visible
 
 _SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 _UNUSED = frozenset({"unused-binding", "unread-pipe"})

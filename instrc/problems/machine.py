@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Fix, Problem
-from instrc.problems.render import visible
 from instrc.source import Span
 from instrc.version import __version__
+from instrc.visible import visible, visible_lines
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -154,12 +154,7 @@ def _github(problem: Problem) -> str:
     fields.append(("title", f"instrc {problem.name}"))
     properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
     hint = "" if problem.hint is None else f"\n{problem.hint}"
-    return f"::{problem.severity} {properties}::{_escape(_escape_control(str(problem) + hint))}"
-
-
-def _escape_control(text: str) -> str:
-    """Return a text in which control and direction characters are visible signs; its line breaks are kept."""
-    return "\n".join(visible(line) for line in _clean(text).split("\n"))
+    return f"::{problem.severity} {properties}::{_escape(visible_lines(_clean(str(problem) + hint)))}"
 
 
 def _escape(text: str) -> str:

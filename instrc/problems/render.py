@@ -1,7 +1,6 @@
 """Show problems to people: place, message, the lines with the mistake underlined, and the hint.
 
 A frame consists of pieces with the name of a style, so the same text can be shown with or without colours.
-Control characters of the input, which could control a terminal, are replaced by visible signs.
 """
 
 from __future__ import annotations
@@ -14,21 +13,12 @@ from typing import NamedTuple
 from instrc.limits.programs import SENTENCE_LENGTH, SHOWN_LINES, SHOWN_OF_A_KIND
 from instrc.problems.problem import Problem, shorten_values
 from instrc.source import Span
+from instrc.visible import visible
 
 WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""
 BEFORE = 40
 """Characters of the window that are before the mistake."""
-
-_DIRECTIONS = "\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-"""Invisible characters that change the order of the text: a reader would see a different program from the compiler."""
-_SIGNS = (
-    {code: chr(0x2400 + code) for code in range(32)}
-    | {0x7F: "\u2421"}
-    | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
-    | dict.fromkeys(map(ord, _DIRECTIONS), "\ufffd")
-    | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-)
 
 
 class Styled(NamedTuple):
@@ -66,11 +56,6 @@ def place(span: Span) -> str:
     """Return `path:line:column`, counted from 1 in code points."""
     line, column = span.source.locate(min(span.start, len(span.source.text)))
     return f"{visible(span.source.name)}:{line}:{column}"
-
-
-def visible(text: str) -> str:
-    """Return a text with visible characters only: a sign for a control character, `\ufffd` for half a surrogate pair."""
-    return text.translate(_SIGNS)
 
 
 def frame(problem: Problem) -> Iterator[list[Styled]]:
