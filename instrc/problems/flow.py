@@ -258,3 +258,41 @@ class UnreadResult(Problem):
         if self.carried is None:
             return (Label(self.other, "this was decided on"),)
         return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleKey(Problem):
+    """A key in a process that is cut by hand is only another name for something, and nothing reads it.
+
+    What has a name already is no new step. An earlier key hides an instruction of the same name:
+    here `Read` is the letter that was read first, so the model does not read a second time.
+
+    ```aug letter.aug
+    Process(LLM_Context({ Read: ReadLetter, again: Read }))
+    ```
+
+    ```json schemas/read-letter.vibe.json
+    { "type": "object", "properties": { "asks": { "type": "string" } } }
+    ```
+
+    ```json schemas/read.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    To call the instruction, give the earlier key another name. Otherwise remove the key.
+    """
+
+    name: ClassVar[str] = "idle-key"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` makes no step: what stands behind it is there already, and nothing reads it by this name"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove it; to call an instruction whose name is an earlier key, rename that key"

@@ -13,6 +13,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.idle_keys import idle_keys
 from instrc.passes.bind.literals import refuse_annotations
 from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
@@ -35,6 +36,7 @@ def process(
     contexts: list[Context] = []
     keys = BraceNames.within(context.keys)
     later = _keys_of(ev, written, context.scope)
+    placing: set[int] = set()
     for index, each in enumerate(written):
         inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
@@ -49,6 +51,10 @@ def process(
             ev.report.add(problems.steps.NothingToDo(at=each.value.span))
             continue
         contexts.append(chunk)
+        placing |= {index} if chunk.units else set()
+    opened = [_open_up(ev, each.value, context.scope)[0] for each in written]
+    for field in idle_keys(ev, opened, placing, context):
+        ev.report.add(problems.flow.IdleKey(at=field.key_span, word=field.key))
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
 
 
