@@ -123,7 +123,7 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
         return part(parts, calls=calls)
     if not isinstance(parts, list):
         return RawReply()
-    # LangChain lets texts stand bare in a list
+    whole: list[JsonObject]  # LangChain lets texts stand bare in a list
     whole = [item if isinstance(item, dict) else {"text": item} for item in joined_calls(parts)]
     return join_replies(part(item, calls=calls) for item in whole)
 
