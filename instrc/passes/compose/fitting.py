@@ -17,7 +17,6 @@ from instrc.problems.report import Report
 from instrc.schema.evaluation import satisfies
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.relations import disjoint
-from instrc.schema.validation import validate
 from instrc.source import Span
 
 
@@ -56,6 +55,8 @@ def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
     if isinstance(value, Constant):
         if satisfies(value.value, given.schema) is not False:
             return None
+        from instrc.schema.validation import validate  # brings a library that few programs need
+
         return "; ".join(each.message for each in validate(value.value, given.schema, most=1))
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
