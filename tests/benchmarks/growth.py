@@ -243,7 +243,7 @@ def warm(shape: str, wanted: list[str]) -> None:
     """Load and keep what the first call of each work loads."""
     with laid_out(shape, 4) as text, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         for work in works_of(shape, text, wanted).values():
-            with suppress(Exception):
+            with suppress(Exception, SystemExit):  # one that refuses what it is given is loaded as well
                 work()
 
 
