@@ -12,6 +12,7 @@ from instrc.codecs.patterns import may_match
 from instrc.jsonvalue import Json, JsonObject, at, listing, mapping
 from instrc.limits.payloads import CARRIED_LEVELS
 from instrc.schema.members import required_names
+from instrc.schema.pattern_sets import candidates
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 
@@ -103,7 +104,8 @@ def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
     """Yield the schemas of a property, by all that is said of its object."""
     for node in nodes:
         properties = mapping(node.get("properties"))
-        patterns = [schema for pattern, schema in mapping(node.get("patternProperties")).items() if may_match(pattern, name)]
+        by_pattern = mapping(node.get("patternProperties"))
+        patterns = [by_pattern[pattern] for pattern in candidates(by_pattern, name) if may_match(pattern, name)]
         yield from patterns
         if name in properties:
             yield properties[name]

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.carry import Carrier, folded
-from instrc.codecs.patterns import may_match
+from instrc.codecs.patterns import entry_for
 from instrc.codecs.planned import to_typed
 from instrc.codecs.reading import codecs_of
 from instrc.ir.codec import (
@@ -232,16 +232,15 @@ def other_codec(codec: ObjectCodec, name: str) -> Codec:
     """Return the codec of a property that is not declared, which may hang on its name."""
     if codec.declared is not None and name in codec.declared:
         return None
-    found = next((entry for entry in codec.by if entry.pattern is None or may_match(entry.pattern, name)), None)
+    found = entry_for(name, codec.by)
     return codec.other if found is None else found.codec
 
 
 def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
     """Return the codec of an entry of a map, which may hang on its key."""
     if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
-        for entry in codec.by:
-            if entry.pattern is None or may_match(entry.pattern, key):
-                return entry.codec
+        found = entry_for(key, codec.by)
+        return codec.item if found is None else found.codec
     return codec.item
 
 

@@ -160,6 +160,8 @@ JUDGED_PATTERN: Final = 10_000
 """Characters of a pattern for which it is told why no engine reads it."""
 PATTERNS_OF_A_NAME: Final = 50
 """Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
+PATTERNS_AT_ONCE: Final = 50
+"""Patterns that are looked for in one walk over a text, where there are at least so many; more at once may take longer."""
 MATCHED_NAME: Final = 200
 """Characters of a property name for which it is decided whether a pattern is found in it."""
 MATCHED_PATTERN: Final = 400

@@ -184,7 +184,7 @@ class InstructionTable:
 
     def sketched(self, name: str) -> Instruction:
         """Return an instruction without a schema yet."""
-        return Instruction(name, None, dict(PLACEHOLDER))
+        return Instruction(name, None, PLACEHOLDER)
 
     def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
         """Return the flat schema of an instruction; `CompileError` if it cannot be composed.

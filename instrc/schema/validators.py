@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -12,6 +12,7 @@ from jsonschema.validators import extend
 
 from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, why_unreadable
+from instrc.schema.pattern_sets import candidates, with_candidates
 from instrc.schema.violation_words import names_as_json, value_in_words
 
 
@@ -140,13 +141,13 @@ def _undecided(pattern: str) -> str:
 def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    for pattern, schema in patterns.items():
-        for key, value in instance.items():
+    for pattern, keys in with_candidates(patterns, instance):
+        for key in keys:
             found = search(pattern, key)
             if found is None:
                 yield ValidationError(_undecided(pattern), path=(key,))
             elif found:
-                yield from validator.descend(value, schema, path=key, schema_path=pattern)
+                yield from validator.descend(instance[key], patterns[pattern], path=key, schema_path=pattern)
 
 
 def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -166,9 +167,9 @@ def _were_listed(keys: list[str]) -> str:
     return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
 
 
-def _any_matches(patterns: Iterable[str], key: str) -> bool:
+def _any_matches(patterns: Collection[str], key: str) -> bool:
     """Tell whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
-    return any(search(pattern, key) is not False for pattern in patterns)
+    return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
 
 
 def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:

@@ -111,6 +111,15 @@ def unique(size: int) -> object:
     return instrc.lift({"value": [{"a": i, "b": [i]} for i in range(size)]}, UNIQUE)
 
 
+def names_beside_patterns(size: int) -> object:
+    """Hold very many names against very many patterns."""
+    turn = next(TURNS)  # what was looked up before is remembered
+    patterns = {f"^p{turn}_{i}$": {"type": "string"} for i in range(size)}
+    lowered = instrc.lower({"type": "object", "patternProperties": patterns, "additionalProperties": False}, "openai")
+    answer = {f"p{turn}_{i}": "text" for i in range(size)}
+    return lowered.map, instrc.lift(instrc.encode(answer, lowered.map), lowered.map)
+
+
 def wrong_items(size: int) -> object:
     return instrc.lift({"t": {"k": "a", "c": [{"k": "b", "v": i} for i in range(size)]}}, TREE)
 
@@ -153,8 +162,9 @@ def closed_with_one_pattern(size: int) -> object:
 
 
 def names_and_patterns(size: int) -> object:
-    closed = {"properties": {f"p{i}": {} for i in range(size)}, "additionalProperties": False}
-    return instrc.flatten({"allOf": [closed, {"patternProperties": {f"^p{i}$": {"minLength": 1} for i in range(size)}}]})
+    turn = next(TURNS)  # what was looked up before is remembered
+    closed = {"properties": {f"p{turn}_{i}": {} for i in range(size)}, "additionalProperties": False}
+    return instrc.flatten({"allOf": [closed, {"patternProperties": {f"^p{turn}_{i}$": {"minLength": 1} for i in range(size)}}]})
 
 
 def lost_branches(size: int) -> object:
@@ -290,6 +300,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (annotated, 100, 2.5),
     (unique, 200, 2.5),
     (wrong_items, 50, 3),
+    (names_beside_patterns, 150, 2.5),
     (items, 200, 2.5),
     (choices, 110, 3),
     (patterns, 200, 2.5),
@@ -381,6 +392,19 @@ def test_parts_of_a_deep_contradiction_are_told_as_far_as_their_places_are_short
     losses = instrc.lower(schema, "vllm", report=Report()).losses
     assert "part" in {loss.kind for loss in losses}
     assert sum(len(loss.pointer) for loss in losses) < 12_000_000
+
+
+def test_exports_that_share_sketched_steps_have_one_placeholder_flattened_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    flattened: list[object] = []
+
+    def counting(schema: object, *rest: Any, **options: Any) -> object:
+        flattened.append(schema)
+        return instrc.flattening.flatten.flatten(schema, *rest, **options)
+
+    monkeypatch.setattr("instrc.passes.instructions.flatten", counting)
+    exports = "".join(f"tool t{i} = T{i}(b);\n" for i in range(20))
+    instrc.compile(f"const a = A(prompt);\nconst b = B(a);\n{exports}", sketch=True)
+    assert len(flattened) == 1
 
 
 def test_the_engine_is_not_asked_for_a_proof_where_its_effort_would_explode(monkeypatch: pytest.MonkeyPatch) -> None:
