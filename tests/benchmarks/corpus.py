@@ -15,7 +15,7 @@ import argparse
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -28,8 +28,8 @@ from journeys import ENDINGS, Find, tools, tried
 from instrc.dialects.catalogue import targets
 
 
-def hunted(path: Path, names: list[str], *, engines: bool, counts: Counter[str]) -> Iterator[Find]:
-    """Yield what breaks about one file."""
+def hunted(path: Path, names: list[str], *, engines: bool, counts: Counter[str], over: Callable[[], bool]) -> Iterator[Find]:
+    """Yield what breaks about one file, until it is over."""
     try:
         found = list(tools(path))
     except Exception as error:  # noqa: BLE001  -- whatever it is, it is what is hunted
@@ -37,6 +37,8 @@ def hunted(path: Path, names: list[str], *, engines: bool, counts: Counter[str])
         return
     counts["files"] += 1
     for name, schema in found:
+        if over():
+            return
         counts["tools"] += 1
         for target in names:
             counts["lowerings"] += 1
@@ -63,12 +65,16 @@ def main() -> int:
     files = [path for path in sorted(wanted.folder.rglob("*")) if path.suffix in ENDINGS and path.is_file()]
     if wanted.seed is not None:
         Random(wanted.seed).shuffle(files)  # noqa: S311  -- reproducible, not secret
+
+    def over() -> bool:
+        return counts["tools"] >= wanted.most or time.process_time() - started > wanted.seconds
+
     for path in files:
-        if counts["tools"] >= wanted.most or time.process_time() - started > wanted.seconds:
+        if over():
             break
         if path.stat().st_size > wanted.largest:
             continue
-        for find in hunted(path, wanted.target or list(targets()), engines=wanted.engines, counts=counts):
+        for find in hunted(path, wanted.target or list(targets()), engines=wanted.engines, counts=counts, over=over):
             finds[find.kind].append(find)
     for kind, each in sorted(finds.items()):
         print(f"{kind}: {len(each)}")

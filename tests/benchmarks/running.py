@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 from written import TEXT, call, chunk, each, process, step
 
