@@ -169,7 +169,7 @@ def _placing_problems(
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     """Return problems of which only the first loss in the whole report says what to do."""
-    from instrc.problems.targets import LossyTarget
+    from instrc.problems.losses import LossyTarget
 
     said = any(isinstance(each, LossyTarget) for each in report.problems)
     told: list[Problem] = []
@@ -187,7 +187,7 @@ def _placed(
 ) -> list[Problem]:
     """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
     from instrc.cli.places import Places  # only where something is lost
-    from instrc.problems.targets import LossyStrict, LossyTarget
+    from instrc.problems.losses import LossyStrict, LossyTarget
 
     places: dict[int, Places] = {}
     placed: list[Problem] = []

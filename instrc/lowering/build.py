@@ -17,7 +17,7 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
-from instrc.problems.targets import BudgetExceeded
+from instrc.problems.budgets import BudgetExceeded
 from instrc.schema.members import required_names
 
 

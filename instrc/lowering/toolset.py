@@ -26,9 +26,9 @@ from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal, unique
 from instrc.lowering.options import LoweringOptions, Recursion
 from instrc.plain_values import takes_plain_values
+from instrc.problems.budgets import BudgetExceeded
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.targets import BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True)
