@@ -32,7 +32,7 @@ class _Loss(Problem):
     tool: str | None = None
     """The tool whose schema it is, where there are several."""
     tools_of_plan: tuple[str, ...] = ()
-    """The tools of a plan of which the same is lost at the same place; `pointer` is that of the first."""
+    """The tools of a plan of which the same is lost; `pointer` is that of one of them."""
 
     @property
     def message(self) -> str:

@@ -311,6 +311,16 @@ def test_what_is_lost_of_all_tools_of_a_plan_is_told_once_with_their_names() -> 
     assert len([loss for loss in lowering.losses if loss.keyword == "minLength"]) == 12, "each is in the report"
 
 
+@pytest.mark.parametrize("target", ["gemini", "gigachat", "ollama"])
+def test_what_is_lost_of_the_output_of_another_task_is_told_once_with_all_tools_that_take_one(target: str) -> None:
+    tools = [[("arg0", {"type": "string"}, "x", True), ("arg1", {"type": "integer"}, 1, True)], [], [("n", {}, 1, True)]]
+    told = [problem for problem in lower(compiled(tools)[0], target, "act").problems if problem.keyword == "pattern"]
+    by_key = {problem.pointer.rpartition("/")[2]: problem.tools_of_plan for problem in told}
+    takers = ("tool0_Activity", "tool2_Activity")
+    assert by_key == {"id": ("tool0_Activity", "tool1_Activity", "tool2_Activity"), "from": takers, "each": takers}
+    assert len(told) == len(by_key)
+
+
 def test_unions_of_lists_that_are_no_plans_are_told_place_by_place() -> None:
     texts = [{"type": "string", "minLength": 2, "format": word} for word in ("date", "email")]
     schema = {"type": "object", "properties": {"all": {"type": "array", "items": {"anyOf": texts}}}, "required": ["all"]}

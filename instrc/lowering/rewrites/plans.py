@@ -157,17 +157,18 @@ def _value(schema: Json) -> Json:
     members = schema.get("anyOf") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(members, list):
         return schema
-    own = [each for each in members if not _is_reference(each)]
+    own = [each for each in members if not is_reference(each)]
     around: JsonObject = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}
     return {**around, "anyOf": own} if own else schema
 
 
-def _is_reference(schema: Json) -> bool:
+def is_reference(schema: Json) -> bool:
+    """Tell whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
     if not isinstance(schema, dict):
         return False
     if isinstance(members := schema.get("anyOf"), list):
-        return all(map(_is_reference, members))
+        return all(map(is_reference, members))
     properties = schema.get("properties")
     return isinstance(properties, dict) and properties.keys() in _REFERENCES and schema.get("additionalProperties") is False
