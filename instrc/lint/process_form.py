@@ -1,15 +1,19 @@
-"""Tell why a vibe that is to be a process cannot be read as one, and show the place in its file."""
+"""Tell why a vibe that is to be a process cannot be read as one, or not its plans, and show the place in its file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, at, pointer, tokens
 from instrc.limits.schemas import CHAINED_REFERENCES
+from instrc.plans.tools import fault_of_tools
 from instrc.problems.launches import UnreadableProcess
+from instrc.problems.plans import InvalidTools
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.schemas import InvalidSchema
 from instrc.schema.walk import walk
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -28,6 +32,23 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
         return ()
     found = _refusals(flat)
     return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
+
+
+def plan_problems(vibe: Vibe) -> Iterator[Problem]:
+    """Yield the tools of plans that are none: plans of them would not be checked."""
+    for path, node in walk(vibe.schema):
+        plan = node.get("plan") if isinstance(node, dict) else None
+        if not isinstance(plan, dict) or plan.keys() != {"tools"}:
+            continue
+        place = pointer((*path, "plan", "tools"))
+        if not isinstance(plan["tools"], dict):
+            yield InvalidSchema(at=vibe.span(place), pointer=place, reason="the tools of a plan are an object, by their names")
+            continue
+        fault = fault_of_tools(plan["tools"])
+        if fault is not None:
+            place = pointer((*path, "plan", "tools", str(fault[0])))
+            reason = InvalidTools(tool=fault[0], fault=fault[1]).message
+            yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
 
 
 def _refusals(schema: Json) -> list[UnreadableProcess]:

@@ -59,12 +59,13 @@ def review(
 
 
 def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
-    """Yield what keeps a process from being read."""
+    """Yield what keeps a process, or the tools of its plans, from being read."""
     properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
     if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
-        from instrc.lint.process_form import reading_problems  # most vibes are no processes
+        from instrc.lint.process_form import plan_problems, reading_problems  # most vibes are no processes
 
         yield from reading_problems(vibe, registry)
+        yield from plan_problems(vibe)
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
