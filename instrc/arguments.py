@@ -94,7 +94,9 @@ def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what
 def excerpt(value: object) -> str:
     """Return the beginning of a value for a sentence, whatever kind of value it is."""
     try:
-        said = repr(value)
+        import json  # only where something is refused
+
+        said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else repr(value)
         return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
     except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
         return f"a value of the type {type(value).__name__}"

@@ -66,7 +66,7 @@ def read_cases(text: str) -> list[Case]:
             for found in fences
             if found[3] in _WORDS
         )
-        unknown = [found[3] for found in fences if found[2] and found[3] not in _WORDS]
+        unknown = [found for found in fences if found[3] not in _WORDS and (found[2] or _is_like_a_word(found[3]))]
         mistake = _mistake(blocks, unknown) or _unclosed(text, head.end(), end)
         cases.append(Case(head[1], _line(text, head.start()), blocks, mistake))
     return cases
@@ -80,11 +80,17 @@ def _line(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def _mistake(blocks: tuple[Block, ...], unknown: list[str]) -> str | None:
+def _is_like_a_word(language: str) -> bool:
+    """Tell whether the language of a fence is one of our words but for its number or its case, as `problem` and `Output` are."""
+    return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
+
+
+def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | None:
     """Say what is wrong with the blocks of a case: one that means nothing, or that another one leaves without effect."""
     if unknown:
-        hint = did_you_mean(nearest(unknown[0], _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
-        return f"a block `json {unknown[0]}` says nothing: {hint}"
+        word = unknown[0][3]
+        hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
+        return f"a block `{'json ' if unknown[0][2] else ''}{word}` says nothing: {hint}"
     words = [block.word for block in blocks]
     for word in sorted(GIVEN):
         if words.count(word) > 1:

@@ -196,7 +196,7 @@ def tokens(pointer: str) -> list[str]:
     if not pointer:
         return []
     if not pointer.startswith("/"):
-        message = f"a JSON Pointer begins with '/': {pointer!r}"
+        message = f"a JSON Pointer begins with `/`: `{pointer}`"
         raise ValueError(message)
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
 

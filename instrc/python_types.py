@@ -50,7 +50,7 @@ def schema_of_type(value: object) -> Described | None:
         raise
     except Exception as error:
         reason = str(error).partition("\n")[0]
-        message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {reason}"
+        message = f"pydantic cannot describe `{getattr(value, '__name__', value)}`: {reason}"
         raise TypeError(message) from error
     inner = routine.func if isinstance(routine, partial) else routine
     text = schema.get("description") if routine is None else inspect.getdoc(inner)

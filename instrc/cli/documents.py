@@ -53,7 +53,7 @@ def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
     if unknown := sorted(kinds - KINDS):
         from typer import BadParameter  # already loaded by the program around the commands
 
-        message = f"--strip knows no {unknown[0]!r}; it takes {', '.join(sorted(KINDS))}"
+        message = f"--strip knows no `{unknown[0]}`; it takes {', '.join(sorted(KINDS))}"
         raise BadParameter(message)
     return kinds
 

@@ -66,7 +66,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
             raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- told below like the others
         file = output.open("w", encoding="utf-8")
     except (OSError, ValueError) as error:
-        message = f"{str(output)!r} cannot be written: {error}"
+        message = f"`{output}` cannot be written: {error}"
         raise typer.BadParameter(message) from None
 
     def say(line: str) -> None:
@@ -92,7 +92,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
         reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-        message = f"{path!r} cannot be read: {reason}"
+        message = f"`{path}` cannot be read: {reason}"
         raise typer.BadParameter(message) from None
     with opened as file:
         try:
@@ -100,8 +100,8 @@ async def _lines(path: str) -> AsyncIterator[str]:
                 if said := line.removeprefix("\ufeff").strip():
                     yield said
         except UnicodeDecodeError as error:
-            message = f"{path!r} is not UTF-8: {error}"
+            message = f"`{path}` is not UTF-8: {error}"
             raise typer.BadParameter(message) from None
         except LineTooLongError as error:
-            message = f"{path!r} cannot be read: {error}"
+            message = f"`{path}` cannot be read: {error}"
             raise typer.BadParameter(message) from None

@@ -50,11 +50,11 @@ def command(
         raise typer.Exit(verdict(error.problems)) from None
     files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
-        message = f"{name!r} cannot be a name: it needs letters or digits"
+        message = f"`{name}` cannot be a name: it needs letters or digits"
         raise typer.BadParameter(message)
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
-            message = f"{name!r} cannot be a name: no file can be called {part!r} on Windows"
+            message = f"`{name}` cannot be a name: no file can be called `{part}` on Windows"
             raise typer.BadParameter(message)
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
         show(alike, shape)

@@ -117,7 +117,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
 
         known = ", ".join(tiktoken.list_encoding_names())
         wanted = f"an encoding that tiktoken can load ({known})"
-        raise CompileError([InvalidOption(option="--tokenizer", given=f"{tokenizer!r} ({error})"[:200], wanted=wanted)]) from None
+        raise CompileError([InvalidOption(option="--tokenizer", given=f"`{tokenizer}` ({error})"[:200], wanted=wanted)]) from None
     return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
 
 

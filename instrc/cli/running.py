@@ -103,7 +103,7 @@ def given_value(text: str, *, data: bool = False) -> Json:
             given = _content(path).decode("utf-8-sig")
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-            message = f"{shown_path(path)!r} cannot be read: {reason}"
+            message = f"`{shown_path(path)}` cannot be read: {reason}"
             raise typer.BadParameter(message) from None
     if data or given.lstrip()[:1] in {"{", "["}:
         try:

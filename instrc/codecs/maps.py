@@ -141,7 +141,7 @@ def _dumped(model: _Model) -> object:
 
 def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
     if map["instrc"] != VERSION or isinstance(map["instrc"], bool):
-        _refuse(f"it is of version {str(map['instrc'])[:20]!r}, and this program reads {VERSION}")
+        _refuse(f"it is of version `{str(map['instrc'])[:20]}`, and this program reads {VERSION}")
     records = map["tools"] if "tools" in map else {_sent_name(map): map}
     if not isinstance(records, dict):
         _refuse(_NO_SCHEMA)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from instrc.problems.importing import MissingLibrary, UnloadableObject
+from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.schema.notes import value_in_words
@@ -47,7 +48,8 @@ def _module(place: str, reference: str) -> ModuleType:
         missing = (error.name or "").partition(".")[0]
         if not missing or missing == place.partition(".")[0]:
             raise CompileError([UnloadableObject(reference=reference, reason="there is no such module")]) from None
-        raise CompileError([MissingLibrary(library=missing)]) from None
+        extra = MissingExtra(feature="`instrc import pydantic`", extra="import", package="pydantic")
+        raise CompileError([extra if missing == "pydantic" else MissingLibrary(library=missing)]) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises

@@ -125,7 +125,9 @@ def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if node.tag.removeprefix(_TAG) not in _OF_JSON:
+        if node.tag == _MERGE and node.value == "<<":
+            told.append(_problem_at(node, source, '`<<` without quotes is a key that merges mappings: write the text as `"<<"`'))
+        elif node.tag.removeprefix(_TAG) not in _OF_JSON:
             told.append(_problem_at(node, source, f"JSON has no value for the tag `{_short_tag(node.tag)}`"))
         elif node.tag == f"{_TAG}float" and isinstance(node.value, str) and _is_beyond_json(node.value):
             told.append(_problem_at(node, source, f"JSON has no number `{node.value[:40]}`"))

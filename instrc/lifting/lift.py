@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from instrc.arguments import excerpt
 from instrc.codecs.maps import Records, records_in
-from instrc.jsontext import loads
+from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_text, as_texts, mapping
 from instrc.lifting.lifted import Lifted, LiftedCall
 from instrc.lifting.named import named, names_of
@@ -205,7 +205,7 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
         return LiftedCall(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
     if read is None:
         known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
-        said = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
+        said = f"no tool is called {dumps(one.name)}" if one.name is not None else "it is not said which of the tools is called"
         return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
     repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
     return LiftedCall(_name(one, record), read.value, read.violations, one.id, repairs=repairs, record=record)

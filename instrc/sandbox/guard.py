@@ -77,7 +77,7 @@ def forbid(folder: str) -> None:
             reads = not (isinstance(flags, int) and flags & 3) if mode is None else not set(str(mode)) & set("wax+")
             if inside(path) or (reads and isinstance(path, str) and str(Path(path).resolve()).startswith(readable)):
                 return
-            message = f"the file {path!r} is outside of what this code may read and write"
+            message = f"the file `{path}` is outside of what this code may read and write"
             raise PermissionError(message)
         if event.startswith(_FORBIDDEN):
             message = f"this code may not do that: {event}"
@@ -85,7 +85,7 @@ def forbid(folder: str) -> None:
         if event.startswith(_PATHS):
             for path in arguments[:2]:
                 if isinstance(path, str | bytes) and not inside(path):
-                    message = f"{path!r} is outside of what this code may read and write"
+                    message = f"`{os.fsdecode(path)}` is outside of what this code may read and write"
                     raise PermissionError(message)
 
     sys.addaudithook(hook)

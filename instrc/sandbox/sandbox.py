@@ -145,7 +145,7 @@ def _call(told: dict[str, Json]) -> ToolCall:
 
 def _call_tool(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:
     if call.name not in tools:
-        return ToolResult(error=f"there is no tool {call.name!r}")
+        return ToolResult(error=f"there is no tool `{call.name}`")
     try:
         return ToolResult(value=tools[call.name](*call.arguments, **call.named))
     except Exception as error:  # noqa: BLE001  -- the tool is somebody's; the code is told

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location, as_object, as_texts
 from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as, value_in_words
@@ -37,7 +38,9 @@ def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     each = value if value.__class__ is list else [value]
     types = [_one_type(item) for item in each]
     if not types or None in types:
-        return left_out(path, keyword, "it is empty" if value in ("", []) else f"{value_in_words(value)!r} is no type")
+        said = value_in_words(value)
+        reason = f"{dumps(said) if isinstance(value, str) else said} is no type"
+        return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
     found = any_of([one for one in types if one is not None])
     keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
     return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")

@@ -217,8 +217,12 @@ def test_a_path_that_leads_nowhere_is_a_problem(instrc: Instrc, path: str) -> No
             '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```json wanted\n{}\n```\n',
             "a block `json wanted` says nothing: there are `answer`",
         ),
+        (
+            '```json answer\n{ "step1_draft": { "text": "a" } }\n```\n```problem\n```\n```json thoughts\n{}\n```\n',
+            "a block `problem` says nothing: did you mean `problems`?",
+        ),
     ],
-    ids=["a wrong answer", "a wrong call", "a misspelt word", "an unknown word"],
+    ids=["a wrong answer", "a wrong call", "a misspelt word", "an unknown word", "a misspelt word without json"],
 )
 def test_nothing_wrong_passes_in_a_case(instrc: Instrc, tmp_path: Path, blocks: str, said: str) -> None:
     (tmp_path / "mail.aug").write_text(PROGRAM)

@@ -88,7 +88,7 @@ def test_an_interruption_while_modules_are_loaded_is_no_traceback(monkeypatch: p
         (("--model", "opnai:gpt-5"), "did you mean `openai:gpt-5`?"),
         (("--model", "smaple"), "did you mean `sample`?"),
         (("--engine", "durabel"), "did you mean `durable`?"),
-        (("--input", "@nothing.json"), "'nothing.json' cannot be read: no such file or directory"),
+        (("--input", "@nothing.json"), "`nothing.json` cannot be read: no such file or directory"),
     ],
 )
 def test_a_misspelt_value_of_run_is_told_with_what_was_meant(

@@ -259,10 +259,10 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
     [
         ("", "it holds nothing"),
         ("# a comment\n", "it holds nothing"),
-        ("a: 0x_", "'0x_' cannot be read as a whole number"),
-        ("a: !!int abc", "'abc' cannot be read as a whole number"),
-        ("a: !!float x", "'x' cannot be read as a number"),
-        ("a: !!bool x", "'x' cannot be read as true or false"),
+        ("a: 0x_", '"0x_" cannot be read as a whole number'),
+        ("a: !!int abc", '"abc" cannot be read as a whole number'),
+        ("a: !!float x", '"x" cannot be read as a number'),
+        ("a: !!bool x", '"x" cannot be read as true or false'),
         ("a: " + "1" * 5000, "1… cannot be read as a whole number"),
         ("a: !!binary é", "JSON has no value for the tag `!!binary`"),
         *(
@@ -286,6 +286,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
         ("a: \x01", "special characters"),
         ("<<: 5", "`<<` takes a mapping, or a list of mappings"),
         ("a: {<<: [{b: 1}, 2]}", "`<<` takes a mapping, or a list of mappings"),
+        ("a: [<<, b]", "`<<` without quotes is a key that merges mappings"),
         ("a: !!merge x", "JSON has no value for the tag `!!merge`"),
         ("!!merge x: 1", "JSON has no value for the tag `!!merge`"),
     ],

@@ -208,3 +208,10 @@ def test_whatever_a_file_raises_is_one_problem(text: str, tmp_path: Path) -> Non
     (tmp_path / "models.py").write_text(text)
     imported = import_tools("pydantic", f"{tmp_path / 'models.py'}:Draft")
     assert [problem.name for problem in imported.problems] == ["unloadable-object"]
+
+
+def test_pydantic_that_is_not_installed_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models.py").write_text("from pydantic import BaseModel\n")
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    (problem,) = import_tools("pydantic", str(tmp_path / "models.py")).problems
+    assert (problem.name, problem.hint) == ("missing-extra", 'install it: `pip install "instrc[import]"`')

@@ -110,7 +110,7 @@ def test_a_step_of_a_tool_is_an_instance_of_its_own_model() -> None:
 
 
 def test_a_step_that_is_not_there_is_told_with_those_that_are() -> None:
-    with pytest.raises(CompileError, match="`step` is one of `step1_ask`, `step2_find`, not 'step2'"):
+    with pytest.raises(CompileError, match='`step` is one of `step1_ask`, `step2_find`, not "step2"'):
         lift(BOTH, STEPS).as_model(Slot, "step2")
     with pytest.raises(CompileError, match="`/step2_find/day`: `Slot` refuses it"):
         lift(BOTH | {"step2_find": {**NULL, "day": "someday"}}, STEPS).as_model(Slot, "step2_find")

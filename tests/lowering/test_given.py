@@ -414,8 +414,8 @@ def test_what_is_given_by_its_place_only_is_refused_with_its_name() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"strict": "no"}, "`Tool.strict` takes `True` or `False`, not 'no'"),
-        ({"priority": "high"}, "`Tool.priority` takes a whole number, not 'high'"),
+        ({"strict": "no"}, '`Tool.strict` takes `True` or `False`, not "no"'),
+        ({"priority": "high"}, '`Tool.priority` takes a whole number, not "high"'),
         ({"description": 5}, "`Tool.description` takes a text, not 5"),
         ({"name": 5}, "`Tool.name` takes a text, not 5"),
     ],

@@ -53,7 +53,7 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
     ),
     ({"type": "record"}, {"type": "object"}, [("`record` is read as `object`", "word")]),
     ({"type": "varchar(20)"}, {"type": "string"}, [("`varchar(20)` is read as `string`", "word")]),
-    ({"type": "strng"}, {}, [("`type` is left out: 'strng' is no type", "left-out")]),
+    ({"type": "strng"}, {}, [('`type` is left out: "strng" is no type', "left-out")]),
     ({"type": None}, {}, [("`type` is left out: it is null, which is no type", "left-out")]),
     ({"title": None}, {}, [("`title` is left out: it is null", "left-out")]),
     ({"properties": None}, {"properties": {}}, [("`null` is read as no properties", "repair")]),
