@@ -175,7 +175,7 @@ class Registry:
 
     def _locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
         """Return the vibe that a reference meant when it was locked; `CompileError` if that is not there as it was."""
-        from instrc.problems.locks import NotLocked, StaleLock  # as in `refusals`
+        from instrc.problems.locks import NotLocked, StaleLock  # as in `errors`
         from instrc.vibes.lock import vibe_digest, vibe_place  # needed where there is a lock only
 
         reference = uri.partition("#")[0]

@@ -27,7 +27,7 @@ from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.passes.partition.sequence import shortest_sequence
+from instrc.passes.partition.shortest import shortest_sequence
 from instrc.problems.report import Report
 from instrc.vibes.registry import Registry
 

@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
-from instrc.passes.partition import sequence as module
-from instrc.passes.partition.sequence import BLOCK, sequence
+from instrc.passes.partition import sequence as blocks_module
+from instrc.passes.partition import shortest as search_module
+from instrc.passes.partition.sequence import sequence
+from instrc.passes.partition.shortest import BLOCK, Frontier
 
 PROGRAMS = range(60)
 """What stands for a program is a number: the pieces of it are drawn at random."""
@@ -39,6 +41,7 @@ def does_all(executors: list[int], reads: list[list[int]], found: list[int], blo
 @pytest.mark.parametrize("limit", ["ORDERED_BLOCKS", "SEARCHED_STATES", "SEARCHED_CHUNKS"])
 def test_what_is_over_a_limit_of_the_search_is_cut_all_the_same(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shortest = [len(sequence(*pieces(program))[0]) for program in PROGRAMS]
+    module = search_module if limit == "SEARCHED_CHUNKS" else blocks_module
     monkeypatch.setattr(module, limit, 0 if limit == "ORDERED_BLOCKS" else 1)
     for program, least in zip(PROGRAMS, shortest, strict=True):
         executors, reads = pieces(program)
@@ -49,6 +52,6 @@ def test_what_is_over_a_limit_of_the_search_is_cut_all_the_same(limit: str, monk
 
 
 def test_no_more_orders_are_followed_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SEARCHED_STATES", 2)
-    states = [module._Frontier(1, ((node,), ()), {}, {}) for node in (0, 1, 1, 2, 3)]
-    assert [state.ready for state in module._distinct(states)] == [((0,), ()), ((1,), ())]
+    monkeypatch.setattr(blocks_module, "SEARCHED_STATES", 2)
+    states = [Frontier(1, ((node,), ()), {}, {}) for node in (0, 1, 1, 2, 3)]
+    assert [state.ready for state in blocks_module._distinct(states)] == [((0,), ()), ((1,), ())]

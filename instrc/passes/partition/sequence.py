@@ -1,8 +1,7 @@
 """The shortest sequence of executors in which a graph of nodes can be done.
 
 Each chunk does all that can be done by its executor without a break; doing more can never make the rest longer.
-So a sequence of executors decides the cut, and the shortest one is looked for depth first,
-with the longest chain of changes that is still ahead as a bound that is never too high.
+So a sequence of executors decides the cut; `shortest` looks for the shortest one.
 
 Blocks are done one by one, each in a chunk of its own.  They make no sequence shorter or longer, so the others are counted as if
 blocks cost nothing; then each block stands as late as that allows.
@@ -12,11 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from instrc.limits.programs import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
-
-EXECUTORS = 3
-BLOCK = 3
-"""The executor of a block."""
+from instrc.limits.programs import ORDERED_BLOCKS, SEARCHED_STATES
+from instrc.passes.partition.shortest import BLOCK, EXECUTORS, Frontier, SequenceSearch, shortest_sequence
 
 
 def sequence(
@@ -81,7 +77,7 @@ def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]
 
 def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
     """Return the sequence for nodes of which some wait for blocks."""
-    search = _SequenceSearch(executors, reads)
+    search = SequenceSearch(executors, reads)
     if executors.count(BLOCK) > ORDERED_BLOCKS:
         return _blocks_at_once(search)
     left = search.least(search.start)
@@ -102,7 +98,7 @@ def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tu
     return found, states[0].blocks
 
 
-def _blocks_at_once(search: _SequenceSearch) -> tuple[list[int], dict[int, int]]:
+def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
     """Return a sequence in which each block is done as soon as that is possible."""
     found: list[int] = []
     state = search.start
@@ -116,152 +112,10 @@ def _blocks_at_once(search: _SequenceSearch) -> tuple[list[int], dict[int, int]]
     return found, state.blocks
 
 
-def _distinct(states: Iterable[_Frontier]) -> list[_Frontier]:
-    kept: dict[object, _Frontier] = {}
+def _distinct(states: Iterable[Frontier]) -> list[Frontier]:
+    kept: dict[object, Frontier] = {}
     for state in states:
         kept.setdefault(state.ready, state)
         if len(kept) == SEARCHED_STATES:
             break
     return list(kept.values())
-
-
-def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
-    """Return the executor of each chunk where there are no blocks: fewest chunks first, then the smallest numbers earliest.
-
-    Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
-    """
-    search = _SequenceSearch(executors, reads)
-    return search.from_(search.start)
-
-
-class _Frontier:
-    """What is done and what can be done next, by executor."""
-
-    __slots__ = ("blocks", "done", "ready", "waits")
-
-    def __init__(self, done: int, ready: tuple[tuple[int, ...], ...], waits: dict[int, int], blocks: dict[int, int]) -> None:
-        self.done = done
-        self.ready = ready
-        self.waits = waits
-        self.blocks = blocks
-        """The chunk of each block that is done."""
-
-
-class _SequenceSearch:
-    def __init__(self, executors: Sequence[int], reads: Sequence[Sequence[int]]) -> None:
-        self.executors = executors
-        self.readers: list[list[int]] = [[] for _ in executors]
-        self.needs = [len(set(each)) for each in reads]
-        for node, each in enumerate(reads):
-            for need in set(each):
-                self.readers[need].append(node)
-        self.height = [1] * len(executors)
-        """How many chunks there are at least from a node's own on, blocks, for each of which a step waits, not counted."""
-        for node in range(len(executors) - 1, -1, -1):
-            for reader in self.readers[node]:
-                change = 0 if executors[node] in (executors[reader], BLOCK) else 1
-                self.height[node] = max(self.height[node], self.height[reader] + change)
-        first = [node for node, count in enumerate(self.needs) if count == 0]
-        self.start = _Frontier(0, _by_executor(first, executors), {}, {})
-        self.tried = 0
-        self._least: dict[object, int] = {}
-
-    def ahead(self, state: _Frontier) -> int:
-        """Return a number of chunks that the rest takes at least, blocks not counted."""
-        tallest = [max((self.height[node] for node in nodes), default=0) for nodes in state.ready[:EXECUTORS]]
-        top = max(tallest)
-        # two executors as far from the end as each other cannot both be served by the first chunk
-        return top + 1 if top and tallest.count(top) > 1 else top
-
-    def step(self, state: _Frontier, executor: int, *, closing: bool = False) -> _Frontier:
-        """Do all that an executor can do now without a break; with `closing`, the blocks that can be done after that as well."""
-        done, waits = state.done, dict(state.waits)
-        ready = [list(nodes) for nodes in state.ready]
-        open_ = ready[executor]
-        ready[executor] = []
-        together = (executor,)
-        while open_:
-            node = open_.pop()
-            done += 1
-            for reader in self.readers[node]:
-                left = waits.pop(reader, self.needs[reader]) - 1
-                if left:
-                    waits[reader] = left
-                elif self.executors[reader] in together:
-                    open_.append(reader)
-                else:
-                    ready[self.executors[reader]].append(reader)
-            if not open_ and closing:
-                open_, ready[BLOCK] = ready[BLOCK], []
-                together = (BLOCK,)
-        return _Frontier(done, tuple(tuple(sorted(nodes)) for nodes in ready), waits, state.blocks)
-
-    def closed(self, state: _Frontier) -> _Frontier:
-        """Do all blocks that can be done."""
-        return self.step(state, BLOCK) if state.ready[BLOCK] else state
-
-    def block(self, state: _Frontier, node: int, chunk: int) -> _Frontier:
-        """Do one block."""
-        others = tuple(each for each in state.ready[BLOCK] if each != node)
-        waits = dict(state.waits)
-        ready = [list(nodes) for nodes in (*state.ready[:BLOCK], others)]
-        for reader in self.readers[node]:
-            left = waits.pop(reader, self.needs[reader]) - 1
-            if left:
-                waits[reader] = left
-            else:
-                ready[self.executors[reader]].append(reader)
-        return _Frontier(state.done + 1, tuple(tuple(sorted(nodes)) for nodes in ready), waits, {**state.blocks, node: chunk})
-
-    def least(self, state: _Frontier) -> int:
-        """Return how many chunks the rest takes, blocks not counted."""
-        key = state.done, state.ready
-        if key not in self._least:
-            self._least[key] = len(self.from_(self.closed(state)))
-        return self._least[key]
-
-    def from_(self, state: _Frontier) -> list[int]:
-        """Return the first of the shortest sequences from a state on, in which blocks are done when they can be."""
-        length = self.ahead(state)
-        while True:
-            found = self.within(length, state)
-            if found is not None:
-                return found
-            length += 1
-
-    def within(self, length: int, start: _Frontier) -> list[int] | None:
-        """Return the first sequence of at most `length` chunks, if there is one."""
-        total = len(self.executors)
-        path: list[int] = []
-        states = [start]
-        choices = [iter(range(EXECUTORS))]
-        seen: set[tuple[int, object]] = set()
-        while choices:
-            state = states[-1]
-            if state.done == total:
-                return path
-            for executor in choices[-1]:
-                if not state.ready[executor]:
-                    continue
-                self.tried += 1
-                after = self.step(state, executor, closing=True)
-                if len(path) + 1 + self.ahead(after) > length and self.tried < SEARCHED_CHUNKS:
-                    continue
-                key = (len(path), after.ready)
-                if key in seen:
-                    continue
-                seen.add(key)
-                path.append(executor)
-                states.append(after)
-                choices.append(iter(range(EXECUTORS)))
-                break
-            else:
-                choices.pop()
-                states.pop()
-                if path:
-                    path.pop()
-        return None
-
-
-def _by_executor(nodes: Sequence[int], executors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 1))

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from written import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
 
 from instrc.runtime.activities import PENDING, Activities, ActivityError, current_call
-from instrc.runtime.drivers.dbos import runner
+from instrc.runtime.drivers.dbos import carrying
 from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
@@ -122,17 +122,17 @@ class Life:
         return Effects(run, self, activities, sink)
 
     async def live(self, run: str) -> Any:
-        real = runner._record
+        real = carrying._record
 
         async def record(entry: Any) -> None:
             self.moment()
             await real(entry)
-            prefix = runner.DBOS.workflow_id
+            prefix = carrying.DBOS.workflow_id
             for name, _ in entry.get("results", ()):
                 self.note("recorded", f"{prefix}/{name}")
             self.moment()
 
-        runner._record = record
+        carrying._record = record
         engine = DurableEngine(os.environ.get(STORE) or self.folder / "store", self.equip)
         plan = plan_of(self.document, activities=self.fires)
         report = await engine.start(Launch(run, "dying", plan, self.inputs))

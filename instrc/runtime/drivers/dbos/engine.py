@@ -226,7 +226,7 @@ class DurableEngine:
         lock = acquired(self.location, self.asker.db())
         if lock is None:
             return None
-        runner = Runner(self.location, self.asker.db(), lock, self._making, self.people)
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people)
         try:
             runner.open()
         except BaseException:
@@ -235,7 +235,7 @@ class DurableEngine:
             raise
         return runner
 
-    def _making(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
+    def _make_effects(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
         traces = self.location.folder if self.keep == "all" else None
         return self.equip(run, plan, how, sink_of(traces, self.watch))
 

@@ -1,5 +1,6 @@
 """The one process that carries the runs of a store: DBOS, launched in an event loop of its own.
 
+A `Runner` opens and closes DBOS, and takes what is asked of runs; `carrying` interprets each.
 DBOS keeps which runs there are and what is recorded of each.  Runs are never recovered behind anybody's back: every process
 is an executor of its own name, and a run goes on where somebody asks for it (`begin`, `resume`).
 """
@@ -10,37 +11,31 @@ import asyncio
 import atexit
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from secrets import token_hex
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
 
 from instrc import problems
-from instrc.jsonvalue import JsonObject, as_text
+from instrc.jsonvalue import as_text
 from instrc.problems.problem import CompileError
-from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
-from instrc.runtime.drivers.dbos.children import child_of
+from instrc.runtime.drivers.dbos.carrying import MakeEffects, carry
 from instrc.runtime.drivers.dbos.claims import Claims
 from instrc.runtime.drivers.dbos.event_loop import EventLoopThread, LoopEndedError
-from instrc.runtime.drivers.dbos.journal import STEP, JournalEntry, entries_of, rebuild_journal
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.drivers.dbos.lock import HeldLock
-from instrc.runtime.drivers.dbos.port import DurablePort
 from instrc.runtime.drivers.dbos.rest import Rest
-from instrc.runtime.effects import Effects
 from instrc.runtime.engine import LaunchDocument
-from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import People
-from instrc.runtime.traces import begun_before, read_trace
 
 QUEUE_POLL = 0.5
 """Seconds between two looks for runs that are to go on; each is a query."""
 _T = TypeVar("_T")
-Making: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
 
 
 class Runner:
@@ -51,12 +46,12 @@ class Runner:
     """Held by who opens one, or closes one to open another."""
 
     def __init__(
-        self, location: store.StoreLocation, engine: sa.Engine, lock: HeldLock, making: Making, people: People | None
+        self, location: store.StoreLocation, engine: sa.Engine, lock: HeldLock, make_effects: MakeEffects, people: People | None
     ) -> None:
         self.location = location
         self.engine = engine
         self.lock = lock
-        self.making = making
+        self.make_effects = make_effects
         self.people = people
         self.client: DBOSClient = store.client_of(engine)
         self.claims: Claims = Claims(self.client)
@@ -66,8 +61,6 @@ class Runner:
         self._users = 0
         self._gate = threading.Lock()
         self._leaving = False
-
-    # --- begin and end --------------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Launch DBOS in the loop of this runner."""
@@ -178,8 +171,6 @@ class Runner:
         """The runs that it carries, by their ids."""
         return self.claims.live
 
-    # --- what is asked for ----------------------------------------------------------------------------------------------------
-
     async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run; one that was begun meanwhile goes on."""
 
@@ -235,50 +226,6 @@ class Runner:
         """End a run."""
         await self.claims.cancel(run)
 
-    # --- carrying -------------------------------------------------------------------------------------------------------------
-
-    async def carry(self, launch: LaunchDocument) -> Outcome | None:
-        """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
-        task = asyncio.current_task()
-        assert task is not None
-        live = self.claims.carried_by(launch["run"], task)
-        if live is None:
-            raise asyncio.CancelledError
-        try:
-            return await self._carry(launch, live)
-        except sa.exc.SQLAlchemyError as error:
-            live.error = CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=store.reason_of(error))])
-        except Exception as error:  # noqa: BLE001  -- told to whoever waits
-            live.error = error
-        raise asyncio.CancelledError
-
-    async def _carry(self, launch: LaunchDocument, live: Live) -> Outcome | None:
-        run, plan = launch["run"], launch["plan"]
-        steps = await asyncio.to_thread(self.client.list_workflow_steps, run)
-        journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
-        for _ in range(max((step["function_id"] for step in steps), default=0)):
-            DBOS.reserve_step()
-        effects = self.making(run, plan, launch["how"])
-        effects.child = child_of(self, launch, live, effects)
-        port = live.port = DurablePort(effects, self.people, journal, _record, live.resting)
-        if steps:
-            effects.tell("resumed", steps=len(steps))
-        port.begun = begun_before(read_trace(self.location.folder, run), run)
-        for command in journal.unfired.values():
-            await port.fire(command)
-        outcome = await drive(plan, journal.state, port)
-        await port.drain()
-        effects.tell("ended", outcome=outcome)
-        return outcome
-
-
-async def _record(entry: JournalEntry) -> None:
-    await DBOS.run_step_async({"name": STEP}, _resolved, entry)
-
-
-async def _resolved(entry: JournalEntry) -> JournalEntry:
-    return entry
-
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
 async def run_plan(launch: LaunchDocument) -> Outcome | None:
@@ -286,4 +233,4 @@ async def run_plan(launch: LaunchDocument) -> Outcome | None:
     runner = Runner.current
     if runner is None or runner.leaving:
         raise asyncio.CancelledError
-    return await runner.carry(launch)
+    return await carry(runner, launch)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from math import prod
 
 from instrc.ir.reads import value_of
-from instrc.ir.tasks import PlanTask, Reference
+from instrc.ir.tasks import PlanTask
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
 from instrc.limits.runs import TASK_COPIES
 from instrc.plans.check import check_tasks, tool_set
 from instrc.runtime.interpreter.commands import ActivityCommand
-from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState
+from instrc.runtime.interpreter.documents import Entry, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.results import Came
 from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id
+from instrc.runtime.interpreter.v1.task_arguments import arguments_of, copy_counts, number_of_copies
 from instrc.runtime.interpreter.v1.units import PlanUnit
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.runtime.validation import complaints
@@ -78,7 +78,7 @@ def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, ent
     state = machine.plan(scope, unit.id)
     task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
     tool = _tool(unit, task)
-    given = _arguments(task, state, entry["copy"])
+    given = arguments_of(task, state, entry["copy"])
     bound = tool.get("bound")
     if bound is not None:
         program = evaluate(machine, scope, value_of(bound))
@@ -147,8 +147,8 @@ def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: l
             noted["left"] = 1
             _open(machine, here, scope, unit, id_, None)
             continue
-        counts = _counts(task, state)
-        copies = 0 if isinstance(counts, str) else counts[0] if _is_in_step(counts) else prod(counts)
+        counts = copy_counts(task, state)
+        copies = 0 if isinstance(counts, str) else number_of_copies(counts)
         if isinstance(counts, str):
             noted["error"] = {"kind": "failed", "code": None, "message": counts}
         elif copies > TASK_COPIES:
@@ -214,59 +214,3 @@ def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask,
             entry["error"] = without_type(noted["error"])
         listed.append(entry)
     return listed
-
-
-def _counts(task: PlanTask, state: PlanState) -> list[int] | str:
-    """Return the lengths of the lists whose elements make copies of a task; a text says why there are none."""
-    counts: list[int] = []
-    for name, reference in task.references():
-        if reference.kind == "each":
-            listed = _resolve_reference(reference, state)
-            if listed is not None and not isinstance(listed, list):
-                return f"`{reference}` is no list, so there is nothing for each element of which `{name}` could be given"
-            counts.append(len(listed or ()))
-    return counts
-
-
-def _is_in_step(counts: list[int]) -> bool:
-    """Whether lists are gone through together, as they are equally long; others are combined, each element with each."""
-    return len(set(counts)) == 1
-
-
-def _chosen(counts: list[int], copy: int) -> list[int]:
-    """Return which element of each list a copy of a task takes; the last list changes first."""
-    if _is_in_step(counts):
-        return [copy] * len(counts)
-    chosen: list[int] = []
-    for count in reversed(counts):
-        copy, index = divmod(copy, max(count, 1))
-        chosen.append(index)
-    return chosen[::-1]
-
-
-def _arguments(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
-    counts = _counts(task, state) if copy is not None else ""
-    chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
-    given: dict[str, Json] = {}
-    for name, value in task.arguments.items():
-        if not isinstance(value, Reference):
-            given[name] = value
-        elif value.kind == "from":
-            given[name] = _resolve_reference(value, state)
-        else:
-            listed = _resolve_reference(value, state)
-            given[name] = (listed if isinstance(listed, list) and listed else [None])[next(chosen, 0)]
-    return given
-
-
-def _resolve_reference(reference: Reference, state: PlanState) -> Json:
-    """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
-    value = state["tasks"][reference.task].get("output")
-    for step in reference.steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
