@@ -37,7 +37,7 @@ def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
 
 @contextmanager
 def item_counter(doing: str) -> Iterator[Callable[[], None]]:
-    """Give what is to be called for each of unknown many things; a counter shows on a terminal."""
+    """Give a function to call after each item, where their number is not known; a terminal shows how many are done."""
     if not is_terminal(sys.stderr):
         yield lambda: None
         return

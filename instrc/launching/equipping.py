@@ -33,7 +33,7 @@ TELEMETRY = "INSTRC_TELEMETRY"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What only the program has that begins a run: other processes cannot make it from the settings."""
+    """What only the caller of a run has, as functions of Python: other processes cannot make it from the settings."""
 
     model: Model | None = None
     activities: Activities | None = None

@@ -33,7 +33,7 @@ class SchemaRead(NamedTuple):
 
 
 class PathFault(NamedTuple):
-    """A path that is no good: `dangling` with the nearest ones, or `forward` with what it leads to."""
+    """A path that leads nowhere (`dangling`, with the nearest ones), or to a later step (`forward`, with its place)."""
 
     read: SchemaRead
     kind: Literal["dangling", "forward"]

@@ -14,13 +14,15 @@ def is_temporary(status: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """So many attempts, with growing pauses between them."""
+    """So many attempts, with growing pauses between them: by default 1 second, then 2."""
 
     attempts: int = 3
     pause: float = 1.0
     """Seconds before the second attempt."""
     factor: float = 2.0
+    """By what each pause is longer than the one before."""
     longest: float = 60.0
+    """Seconds that no pause is longer than."""
     timeout: float | None = None
     """Seconds for one attempt."""
     heartbeat: float | None = None

@@ -25,7 +25,7 @@ def with_variables(value: object) -> object:
 
 
 def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Refuse keys that nobody reads and values of another kind."""
+    """Refuse keys that nobody reads and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
     for key, value in table.items():
         if key not in kinds:
             refuse_table(

@@ -17,7 +17,7 @@ Locate = Callable[[str, str], Span | None]
 
 
 class Located(Index):
-    """What has been read, with its places in texts."""
+    """The documents that have been read, and where their parts stand in the texts that they come from."""
 
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)

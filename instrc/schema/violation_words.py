@@ -22,7 +22,7 @@ def value_in_words(value: Json) -> str:
 
 
 def names_as_json(names: Iterable[Json]) -> str:
-    """Return several values as they stand in a sentence."""
+    """Return several values as they stand in a sentence: `"a", 1, null`."""
     return ", ".join(map(value_in_words, names))
 
 

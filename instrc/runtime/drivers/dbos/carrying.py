@@ -29,7 +29,7 @@ MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
 """Makes what a run does outside, from its id, its plan, and how it was launched."""
 
 
-class Carrier(RunHost, Protocol):
+class RunCarrier(RunHost, Protocol):
     """What carries runs, with what each run needs."""
 
     location: store.StoreLocation
@@ -38,7 +38,7 @@ class Carrier(RunHost, Protocol):
     people: People | None
 
 
-async def carry(carrier: Carrier, launch: LaunchDocument) -> Outcome | None:
+async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
     task = asyncio.current_task()
     assert task is not None
@@ -54,7 +54,7 @@ async def carry(carrier: Carrier, launch: LaunchDocument) -> Outcome | None:
     raise asyncio.CancelledError
 
 
-async def _interpret(carrier: Carrier, launch: LaunchDocument, live: Live) -> Outcome | None:
+async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
     """Rebuild the state of a run from its journal, and drive it to its end."""
     run, plan = launch["run"], launch["plan"]
     steps = await asyncio.to_thread(carrier.client.list_workflow_steps, run)
