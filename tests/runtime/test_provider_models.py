@@ -259,3 +259,12 @@ def test_a_run_that_fails_without_a_library_says_how_to_install_it(monkeypatch: 
     run = instrc.run('prompt | @{ title: "Answer", properties: { text: { type: "string" } } }', "hello", model="openai:gpt-5")
     with pytest.raises(instrc.RunFailedError, match=r'which is not installed; install it: `pip install "instrc\[openai\]"`'):
         _ = run.value
+
+
+def test_a_model_that_nobody_knows_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(CompileError) as raised:
+        model_of("opnai:gpt-5", Path())
+    said = str(raised.value.problems[0].message)
+    assert "models are `sample`, `scripted:FILE`, `openai:MODEL`" in said
+    assert all(f"`{name}:MODEL`" in said for name in ADAPTERS)
+    assert "openai:gpt-5" in (raised.value.problems[0].hint or "")

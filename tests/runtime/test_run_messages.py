@@ -108,6 +108,8 @@ def test_elements_that_share_a_call(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(map(_shown, asked)) == snapshot
     used = [event["usage"] for event in run.trace if event["event"] == "answered"]
     assert sum(usage["input_tokens"] for usage in used) == 14
+    told = [event.get("sent") for event in run.trace if event["event"] == "answered"]
+    assert told == [asked[0].message, asked[0].message, None]  # the message that was sent, where it was shared
 
 
 def test_a_request_that_shared_a_call_and_was_not_accepted_is_asked_again_alone() -> None:

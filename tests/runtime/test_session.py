@@ -13,6 +13,7 @@ from written import TEXT, chunk, process, step
 
 from instrc.cli import main
 from instrc.jsontext import dumps, loads
+from instrc.limits.runs import ASKED_AGAIN, TOOLS_OF_A_TURN
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.model import Model, Reply, Request
 from instrc.runtime.plan import plan_of
@@ -131,3 +132,25 @@ def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
     assert fits("Two", 1)
     assert not fits("One", 1)
     assert not fits("Two", "x")
+
+
+def test_a_turn_asks_and_uses_tools_only_so_often() -> None:
+    class Stubborn:
+        """Always answers the same."""
+
+        def __init__(self, answer: Any) -> None:
+            self.given = answer
+            self.asked: list[str] = []
+
+        async def answer(self, request: Request) -> Reply:
+            self.asked.append(request.key)
+            return Reply(self.given)
+
+    tools = (SessionTool("note", TEXT),)
+    wrong = Stubborn({"say": 5, "use": None})
+    said = asyncio.run(Session("s", wrong, tools).say("Hello"))
+    assert said.startswith("(The model gave no answer that fits: ")
+    assert wrong.asked == ["s/turn1", *(f"s/turn1#{attempt}" for attempt in range(2, ASKED_AGAIN + 2))]
+    endless = Stubborn({"say": None, "use": {"tool": "note", "arguments": {"text": "x"}}})
+    assert asyncio.run(Session("s", endless, tools).say("Hello")) == "…"
+    assert len(endless.asked) == TOOLS_OF_A_TURN
