@@ -103,6 +103,7 @@ SCHEMAS: dict[str, Callable[[int], Schema]] = {
         "patternProperties": {f"^p{i}$": {"minLength": 1} for i in range(n)},
     },
     "patterns": lambda n: an_object(**named(n, lambda i: {"type": "string", "pattern": f"^[a-z]{{1,{i % 50 + 1}}}$"})),
+    "broken patterns": lambda n: an_object(**named(n, lambda i: {"type": "string", "pattern": f"([a-z{i}"})),
     "long pattern": lambda n: an_object(a={"type": "string", "pattern": "^(" + "|".join(f"w{i}" for i in range(n)) + ")$"}),
     "counted pattern": lambda n: an_object(a={"type": "string", "pattern": "^" + "[a-c]{2,9}x?" * n + "$"}),
     "dependentRequired": lambda n: {
