@@ -12,7 +12,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, require_tree
 from instrc.passes.compose.planned import files_of_processes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -65,6 +65,7 @@ def prepare(
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
     """
     if isinstance(program, dict):
+        require_tree(program)
         _require_sound(program, "a document")
         return Prepared("run", program, Path(), read_settings(Path()))
     name = program.name if isinstance(program, Source) else str(program)

@@ -40,7 +40,7 @@ _ADVICE = {
     "**": (_WHOLE,),
     "::": ("a path is written `name.member`",),
     "$": ("a name is written without a sign before it",),
-    "\\": ("a line break needs no sign",),
+    "\\": ("a line break needs no sign, and there are no functions without a name: write the call itself",),
     "/": ("a comment begins with `//` or `/*`",),
     "--": ("a comment begins with `//`",),
 }

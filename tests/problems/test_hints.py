@@ -25,6 +25,10 @@ def test_a_loop_of_another_language_is_answered_with_each(program: str) -> None:
     assert hints(program) == ["write `each NAME in PATH { … }`"]
 
 
+def test_the_backslash_of_a_function_without_a_name_is_answered() -> None:
+    assert hints("\\x -> A x") == ["a line break needs no sign, and there are no functions without a name: write the call itself"]
+
+
 @pytest.mark.parametrize(("letter", "latin"), [("\u0410", "A"), ("\u0412", "B"), ("\u0391", "A")])
 def test_a_name_whose_letters_all_look_latin_finds_its_twin(letter: str, latin: str) -> None:
     assert hints(letter) == [f"all its letters only look like Latin letters; did you mean `{latin}`?"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -201,3 +202,10 @@ def test_a_failure_that_is_caught_by_a_body_without_steps_is_seen(body: str, exp
     taken, missed = branches(program)
     assert expected <= taken
     assert not [name for name in missed if "fail" in name]
+
+
+def test_a_document_that_holds_itself_is_refused() -> None:
+    document: Any = {"type": "object"}
+    document["properties"] = {"again": document}
+    with pytest.raises(TypeError, match="this holds itself"):
+        instrc.rehearse(document)
