@@ -91,3 +91,15 @@ def test_a_key_that_the_payload_has_a_place_for_comes_back(schema: Json, value: 
 
     lowering = lower(schema, "openai")  # type: ignore[arg-type]
     assert lift({"name": "tool", "arguments": encode(value, lowering.map)}, lowering.map).value == value
+
+
+@pytest.mark.parametrize(
+    ("patterns", "said"), [({"^x-": {"type": "string"}}, 3), ({}, None)], ids=["may have more", "has no more"]
+)
+def test_a_greatest_number_of_keys_is_said_of_an_object_that_may_have_more_than_it_declares(
+    patterns: JsonObject, said: int | None
+) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "maxProperties": 3}
+    lowering = lower({**schema, "patternProperties": patterns, "additionalProperties": False}, "mistral")
+    assert lowering.schema.get("maxProperties") == said
+    assert not [loss for loss in lowering.losses if loss.keyword == "maxProperties"]
