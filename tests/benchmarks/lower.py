@@ -166,9 +166,9 @@ def milliseconds(action: Callable[[Schema], Any], schemas: list[Schema]) -> floa
     for _ in range(3):
         times = []
         for schema in schemas:
-            start = time.perf_counter()
+            start = time.process_time()
             action(schema)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         passes.append(statistics.median(times))
     return min(passes) * 1000
 
@@ -209,10 +209,10 @@ def warm(action: Callable[[Schema], Any], schema: Schema) -> float:
     """Return the seconds of a run that follows a run of the same, so that it finds its own data near the processor."""
     with contextlib.suppress(Exception):
         action(schema)
-    start = time.perf_counter()
+    start = time.process_time()
     with contextlib.suppress(Exception):
         action(schema)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def beside(path: Path) -> None:
