@@ -66,14 +66,15 @@ def _goals_like_names(program: Program) -> list[Problem]:
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
-    """Yield each `Fail` that is given nothing: neither a reason nor a value to read."""
+    """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
     from instrc.problems.slips import BareFail  # only where there is one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, Pipe) for stage in node.stages[1:]}
-    callees = {id(node.callee) for node in written if isinstance(node, Call)}
+    calls = [node for node in written if isinstance(node, Call)]
+    elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
     for node in written:
         match node:
-            case Call(callee=Name(text="Fail"), arguments=()) | Name(text="Fail") if id(node) not in piped | callees:
+            case Call(callee=Name(text="Fail"), arguments=()) | Name(text="Fail") if id(node) not in elsewhere:
                 yield BareFail(at=node.span)
             case _:
                 pass

@@ -182,6 +182,8 @@ MISTAKES = [
     ("Act(prompt, { plan: Plan(Search_Activity, max: «5») })", "not-for-plans", "{ maxItems: 5 }"),
     ('Send_Activity(prompt); «sleep»("PT5S")', "unknown-name", "{ delay:"),
     ("Draft | Confirm_User «@ { within: 'P1M' }»", "bad-duration", "no fixed length"),
+    ("Draft(«Fail»)", "not-a-value", "into a `try`"),
+    ("Draft(subject: «Fail()»)", "not-a-value", "into a `try`"),
     ("«goto» Draft", "foreign-statement", "by its name"),
     ("«run» Draft(prompt)", "foreign-statement", "by its name"),
     ('Fail(«"nobody came"»)', "misplaced-data", "message:"),
