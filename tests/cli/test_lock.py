@@ -200,7 +200,7 @@ def test_a_digest_that_is_none_is_one_problem_of_the_lock(instrc: Instrc, folder
         for words in (("compile", "it.aug", "--locked"), ("lock", "--check")):
             done = instrc(*words)
             assert (done.code, done.err.count("error:")) == (1, 1), done.err
-            assert "the lock cannot be read: `sha256` of 'aug:/vibes/macros/Introspect_Mixin' is no digest" in done.err
+            assert 'the lock cannot be read: `sha256` of "aug:/vibes/macros/Introspect_Mixin" is no digest' in done.err
             assert "aug.lock:8:10" in done.err
 
 

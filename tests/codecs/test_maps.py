@@ -183,8 +183,8 @@ def test_a_map_whose_message_is_no_message_is_refused() -> None:
     ("changed", "reason"),
     [
         ({"codec": ...}, "its `codec` is missing"),
-        ({"target": "opnai"}, "its `target` is 'opnai', which is no target"),
-        ({"codec": {"as": "object", "keyz": {}}}, "`object` holds 'keyz', which nobody knows"),
+        ({"target": "opnai"}, 'its `target` is "opnai", which is no target'),
+        ({"codec": {"as": "object", "keyz": {}}}, '`object` holds "keyz", which nobody knows'),
         (
             {"codec": {"as": "object", "keys": {"a": {"codecs": None}}}},
             "an entry in the `keys` of `object` holds what nobody knows",
