@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn, TypeAlias
 
 from instrc.ir.chunk_json import is_count
-from instrc.ir.engine_words import Place, fault_of, fault_of_timing
+from instrc.ir.engine_words import Place, fault_of, fault_of_word
 from instrc.ir.flow import Body, Branch, Condition
 from instrc.ir.reads import Constant, Read, Value, value_of
 from instrc.ir.steps import Chunk
@@ -63,12 +63,12 @@ def engine_property(kind: str, place: Place, schema: JsonObject, at: str) -> Jso
 
 
 def timed(chunk: Chunk, place: str) -> Chunk:
-    """Return a chunk whose deadlines and delays are durations."""
+    """Return a chunk whose deadlines and delays are durations, and whose `fail` is a boolean."""
     for step in chunk.steps:
         left = step.schema if isinstance(step.schema, dict) else {}  # what is no text is not read from there
-        for word, said in (("within", step.engine.within), ("delay", step.engine.delay)):
+        for word, said in (("within", step.engine.within), ("delay", step.engine.delay), ("fail", None)):
             value = left.get(word, said)
-            fault = fault_of_timing(word, value) if word in left or said is not None else None
+            fault = fault_of_word(word, value) if word in left or said is not None else None
             if fault is not None:
                 refuse_process(place + pointer(("properties", step.key, word)), fault)
     return chunk

@@ -75,8 +75,8 @@ def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWo
     return None
 
 
-def fault_of_timing(word: str, value: Json) -> str | None:
-    """Return what is wrong with a deadline or a delay; `None` if it is one."""
+def fault_of_word(word: str, value: Json) -> str | None:
+    """Return what is wrong with what a word holds, whatever stands beside it; `None` if nothing is."""
     sound, reason = _SHAPES[word]
     return None if sound(value) else reason
 
@@ -132,6 +132,7 @@ _SHAPES: dict[str, _Shape] = {
     "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
     "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
     "hands": (_is_texts, "it is a list of keys"),
+    "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
     "schema": (_is_schema, "it is a schema"),

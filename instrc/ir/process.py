@@ -98,19 +98,24 @@ class Process(Struct, frozen=True):
     def find(cls, schema: Json) -> Process | None:
         """Return a schema that may be anything as a process; `None` if it is none.
 
-        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read.
+        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
+        beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
         """
         if not isinstance(schema, dict):
             return None
         properties = schema.get("properties")
         if not isinstance(properties, dict) or not properties:
             return None
+        strange = False
         for name in properties:
-            if "Context" not in name or not re.fullmatch(_WRITTEN, name):  # the first spares most schemas the pattern
+            if "Context" not in name:  # spares most schemas the patterns
                 return None
+            strange = strange or not re.fullmatch(_WRITTEN, name)
         from instrc.ir.block_json import UnreadableProcessError  # as above
-        from instrc.ir.process_reader import body_of
+        from instrc.ir.process_reader import body_of, is_context
 
+        if strange and (all(map(is_context, properties)) or not any(re.fullmatch(_CERTAIN, name) for name in properties)):
+            return None
         try:
             body = body_of(schema)
         except (UnreadableProcessError, RecursionError) as error:

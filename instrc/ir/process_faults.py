@@ -42,7 +42,7 @@ def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
     """Return a copy with the innermost context around a place exchanged, or without what is none; `None` if there is neither."""
     steps = tokens(place)
     inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
-    if len(steps) > 3 and steps[-1] in {"within", "delay"} and is_context(steps[-4]):  # of a step
+    if len(steps) > 3 and steps[-1] in {"within", "delay", "fail"} and is_context(steps[-4]):  # of a step
         inner = []
     elif not inner and not (len(steps) == 1 or (len(steps) == 2 and steps[0] == "properties")):
         return None

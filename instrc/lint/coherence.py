@@ -29,6 +29,8 @@ from instrc.vibes.vibe import Vibe
 
 _OF_STEPS = re.compile("llm|server|user|human", re.IGNORECASE)
 """How the name of a context begins that is no block."""
+_READS = frozenset({"references", "arguments", "among"})
+"""Words that hold paths."""
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
@@ -81,7 +83,9 @@ def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Probl
 def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
     own = OwnSchemas(vibe.schema)
-    if not any("references" in node or "arguments" in node for _, node in own.schemas):
+    if not (
+        (isinstance(vibe.schema, dict) and "value" in vibe.schema) or any(not _READS.isdisjoint(node) for _, node in own.schemas)
+    ):
         return
     try:
         process = Process.find(vibe.schema)
@@ -92,6 +96,8 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
     if process is not None and any(not isinstance(context, Chunk) for context in process.contexts()):
         yield from _paths_of_process(vibe, process)
         return
+    if process is not None:
+        yield from _paths_of_process(vibe, process, only=frozenset({"among", "value"}))
     declared = vibe.schema.get("inputs") if isinstance(vibe.schema, dict) else None
     inputs = (*_inputs(vibe), *(declared if isinstance(declared, dict) else ()))
     for fault in Dataflow(vibe.schema, scope, shapes, own, inputs).faults():
@@ -103,9 +109,11 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
             yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe))
 
 
-def _paths_of_process(vibe: Vibe, process: Process) -> Iterator[Problem]:
-    """Yield the paths in a process with blocks that lead nowhere, or to what comes later."""
+def _paths_of_process(vibe: Vibe, process: Process, only: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yield the paths of a process that lead nowhere, or to what comes later; with `only`, those in these words."""
     for fault in dataflow_faults(process, _inputs(vibe)):
+        if only and fault.place[-1] not in only:
+            continue
         at = _written_at(vibe, fault.place)
         if fault.later is None:
             yield problems.vibes.DanglingReference(at=at, path=fault.path, nearest=fault.nearest[:3])

@@ -1,4 +1,4 @@
-"""Tell why a vibe that is to be a process cannot be read as one, or not its plans, and show the place in its file."""
+"""Tell why a vibe that is to be a process cannot be read as one, or not what stands in it for the engine, and show the place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json, at, pointer, tokens
+from instrc.jsonvalue import Json, Location, at, listing, pointer, tokens
 from instrc.limits.schemas import CHAINED_REFERENCES
 from instrc.plans.tools import fault_of_tools
 from instrc.problems.launches import UnreadableProcess
@@ -15,6 +15,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.schemas import InvalidSchema
 from instrc.schema.walk import walk
+from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
@@ -34,21 +35,44 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
 
 
-def plan_problems(vibe: Vibe) -> Iterator[Problem]:
-    """Yield the tools of plans that are none: plans of them would not be checked."""
+def form_problems(vibe: Vibe) -> Iterator[Problem]:
+    """Yield tools of plans that are none, lists to choose from that are no paths, and conditions whose schemas are none."""
     for path, node in walk(vibe.schema):
-        plan = node.get("plan") if isinstance(node, dict) else None
-        if not isinstance(plan, dict) or plan.keys() != {"tools"}:
+        if not isinstance(node, dict):
             continue
-        place = pointer((*path, "plan", "tools"))
-        if not isinstance(plan["tools"], dict):
-            yield InvalidSchema(at=vibe.span(place), pointer=place, reason="the tools of a plan are an object, by their names")
-            continue
-        fault = fault_of_tools(plan["tools"])
-        if fault is not None:
-            place = pointer((*path, "plan", "tools", str(fault[0])))
-            reason = InvalidTools(tool=fault[0], fault=fault[1]).message
-            yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
+        yield from _in_plan(vibe, path, node.get("plan"))
+        if "among" in node and not (isinstance(node["among"], str) and node["among"]):
+            place = pointer((*path, "among"))
+            yield InvalidSchema(at=vibe.span(place), pointer=place, reason="it is the path to the list that the value is one of")
+        repeat = node.get("repeat")
+        yield from _in_condition(vibe, (*path, "when"), node.get("when"))
+        yield from _in_condition(vibe, (*path, "repeat", "until"), repeat.get("until") if isinstance(repeat, dict) else None)
+
+
+def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
+    """Yield the tools of a plan that are none: plans of them would not be checked."""
+    if not isinstance(plan, dict) or plan.keys() != {"tools"}:
+        return
+    place = pointer((*path, "plan", "tools"))
+    if not isinstance(plan["tools"], dict):
+        yield InvalidSchema(at=vibe.span(place), pointer=place, reason="the tools of a plan are an object, by their names")
+        return
+    fault = fault_of_tools(plan["tools"])
+    if fault is not None:
+        place = pointer((*path, "plan", "tools", str(fault[0])))
+        reason = InvalidTools(tool=fault[0], fault=fault[1]).message
+        yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
+
+
+def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Problem]:
+    """Yield what is wrong with the schemas of a condition; its form is told by who reads the process."""
+    listed = condition.get("anyOf") if isinstance(condition, dict) else None
+    tests = [((*path, "anyOf", number), test) for number, test in enumerate(listing(listed))] or [(path, condition)]
+    for way, test in tests:
+        if isinstance(test, dict) and isinstance(test.get("path"), str) and isinstance(test.get("schema"), dict):
+            around = pointer((*way, "schema"))
+            for problem in problems_of(test["schema"]):
+                yield replace(problem, at=vibe.span(around + problem.pointer), pointer=around + problem.pointer)
 
 
 def _refusals(schema: Json) -> list[UnreadableProcess]:

@@ -59,13 +59,13 @@ def review(
 
 
 def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
-    """Yield what keeps a process, or the tools of its plans, from being read."""
+    """Yield what keeps a process, or what stands in it for the engine, from being read."""
     properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
     if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
-        from instrc.lint.process_form import plan_problems, reading_problems  # most vibes are no processes
+        from instrc.lint.process_form import form_problems, reading_problems  # most vibes are no processes
 
         yield from reading_problems(vibe, registry)
-        yield from plan_problems(vibe)
+        yield from form_problems(vibe)
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -165,4 +165,4 @@ _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 """Keywords that say to a reader what belongs into the `default` of a mixin."""
 _PARTS = frozenset({"schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
 """What a record may hold."""
-_LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments"})
+_LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments", "among", "value"})

@@ -108,3 +108,35 @@ def test_a_step_of_a_later_chunk_is_a_forward_reference_that_shows_it(tmp_path: 
     document["properties"]["llmContext9"] = chunk(step9_last=ITEM)
     [found] = check(document, tmp_path)
     assert found.name == "forward-reference"
+
+
+PICK = {"type": "object", "properties": {"id": {"type": "string", "among": "find.list"}}}
+CHAIN = {**chunk(llmContext1=chunk(find=ITEM), llmContext2=chunk(pick=PICK)), "inputs": {"language": {}}}
+
+
+@pytest.mark.parametrize("value", ["pick.id", {"all": ["llmContext1.find", {"const": 1}], "of": "prompt"}, ["language"]])
+def test_a_list_to_choose_from_and_a_value_of_a_process_without_blocks_are_followed(value: Any, tmp_path: Path) -> None:
+    assert check({**CHAIN, "value": value}, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("among", "value", "path", "problem", "hint"),
+    [
+        ("find.lst", "pick", "find.lst", "dangling-reference", "did you mean `find.list`?"),
+        ("fnd.list", "pick", "fnd.list", "dangling-reference", "did you mean `find.list`?"),
+        ("last.list", "pick", "last.list", "forward-reference", None),
+        ("find.list", "pik", "pik", "dangling-reference", "did you mean `pick`?"),
+        ("find.list", {"of": ["find.okay"]}, "find.okay", "dangling-reference", None),
+    ],
+)
+def test_one_of_them_that_leads_nowhere_is_one_problem(
+    among: str, value: Any, path: str, problem: str, hint: str | None, tmp_path: Path
+) -> None:
+    pick = chunk(pick={"type": "object", "properties": {"id": {"type": "string", "among": among}}})
+    document = {**chunk(llmContext1=chunk(find=ITEM), llmContext2=pick, llmContext3=chunk(last=ITEM)), "value": value}
+    [found] = check(document, tmp_path)
+    assert found.name == problem
+    assert path in found.message
+    assert found.at is not None
+    assert dumps(path) in found.at.text
+    assert hint is None or found.hint == hint

@@ -115,6 +115,10 @@ WRONG = [
     (f"{SEND}/within", "soon", f"{SEND}/within"),
     (f"{SEND}/within", 30, f"{SEND}/within"),
     (f"{SEND}/delay", ["PT9S"], f"{SEND}/delay"),
+    (f"{SEND}/fail", "yes", f"{SEND}/fail"),
+    (f"{SEND}/fail", None, f"{SEND}/fail"),
+    ("/properties/robotContext1", chunk(lift=OK), "/properties/robotContext1"),
+    (f"{WHEN}/anyOf/0/when/schema", "string", f"{WHEN}/anyOf/0/when/schema"),
     ("/properties/doContext1/do", ..., "/properties/doContext1"),
     ("/properties/doContext1/do/value", {"x": None}, "/properties/doContext1/do/value"),
 ]
@@ -213,7 +217,7 @@ RIGHT = [
     (f"{TRY}/anyOf/0/try", ...),
     (f"{TRY}/anyOf/2", {"type": "null"}),
     (f"{SEND}/delay", "PT0S"),
-    ("/properties/doContext1/do", {}),
+    ("/properties/doContext1/do", {"key": "done"}),
     ("/description", "An instruction may have a property `when`."),
 ]
 
@@ -225,6 +229,31 @@ def test_the_meta_schema_takes_a_process_in_good_form(tmp_path: Path) -> None:
         document = changed(place, value)
         assert check(document, tmp_path) == [], place
         assert META.is_valid(document), place
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "shown"),
+    [
+        (f"{WHEN}/anyOf/0/when/schema", {"type": "strng"}, '"strng"'),
+        (f"{REPEAT}/repeat/until", {"anyOf": [HOLDS, {"path": "ask.ok", "schema": {"minLength": "3"}}]}, '"3"'),
+        ("/properties/llmContext1/properties/find/among", 3, "3"),
+        ("/properties/llmContext1/properties/find/properties/ok/among", ["yes"], "[\n"),
+    ],
+)
+def test_what_is_no_schema_or_no_path_is_told_at_its_place(place: str, value: Any, shown: str, tmp_path: Path) -> None:
+    document = changed(place, value)
+    [found] = check(document, tmp_path)
+    assert found.name == "invalid-schema"
+    assert found.at is not None
+    assert found.at.text.startswith(shown)
+    assert not META.is_valid(document)
+
+
+def test_a_context_of_an_unknown_kind_is_told_only_beside_one_that_is_known(tmp_path: Path) -> None:
+    assert check(chunk(robotContext1=chunk(lift=OK)), tmp_path) == []
+    assert check(chunk(llmContext1=chunk(find=OK), note=OK), tmp_path) == []
+    [found] = check(chunk(llmContext1=chunk(find=OK), lmContext2=chunk(write=OK)), tmp_path)
+    assert (found.name, found.pointer) == ("unreadable-process", "/properties/lmContext2")
 
 
 @pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
