@@ -19,6 +19,7 @@ from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text, listing, mapping
 from instrc.schema.notes import value_in_words
+from instrc.schema.vocabulary import is_extension
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
 _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
@@ -219,7 +220,7 @@ class Operation:
 
     def _spread(self, schema: dict[str, Json], path: Location, said: dict[str, Json]) -> None:
         self.texts = [said.get("description"), schema.get("description")]
-        self.extras |= {word: value for word, value in said.items() if word.startswith("x-")}
+        self.extras |= {word: value for word, value in said.items() if is_extension(word)}
         required = schema.get("required") if schema.get("required").__class__ is list else []
         normal = as_object(self.components.schema({**schema, "required": required}, path))
         listed = normal.get("examples")

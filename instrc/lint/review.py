@@ -10,6 +10,7 @@ from instrc.lint.other_documents import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
@@ -71,7 +72,7 @@ def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the parts of a record that nothing reads."""
     for word in vibe.document:
-        if word not in _PARTS and word not in allowed and not word.startswith(("x-", "X-")):
+        if word not in _PARTS and word not in allowed and not is_extension(word):
             from instrc.problems.suggest import nearest  # only where there is one
             from instrc.problems.vibes import UnknownPart
 
@@ -86,7 +87,7 @@ def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
     if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
         return
     for word in slot:
-        if word not in _OF_SLOTS and word not in allowed and not word.startswith(("x-", "X-")):
+        if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
             from instrc.problems.idle import IdleKeyword  # only where there is one
 
             yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")

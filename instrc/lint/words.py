@@ -16,6 +16,7 @@ from instrc.problems.problem import Problem
 from instrc.schema.expressions import too_large
 from instrc.schema.laws.bounds import empty_ranges
 from instrc.schema.patterns import patterns_in
+from instrc.schema.vocabulary import is_extension
 from instrc.source import Span
 
 
@@ -45,10 +46,10 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
             for keyword in node:
                 if read.of_process and not path and keyword in {"inputs", "value"}:
                     continue
-                if keyword not in KNOWN and keyword not in allowed and not keyword.startswith(("x-", "X-")):
+                if keyword not in KNOWN and keyword not in allowed and not is_extension(keyword):
                     yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))
         written = node.get("format")
-        if written.__class__ is str and written not in FORMATS and written not in allowed and not written.startswith("x-"):
+        if written.__class__ is str and written not in FORMATS and written not in allowed and not is_extension(written):
             yield _unknown_format(written, span_of(pointer((*path, "format"))))
         yield from _ranges(path, node, span_of)
         for below, pattern in patterns_in(node):

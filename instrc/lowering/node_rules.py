@@ -15,6 +15,7 @@ from instrc.lowering.rewrites.patterns import accepts_pattern
 from instrc.lowering.spelling import spelt_type
 from instrc.schema.kinds import TYPES
 from instrc.schema.members import definition_named_by
+from instrc.schema.vocabulary import is_extension
 
 
 class Breach(NamedTuple):
@@ -102,7 +103,7 @@ class NodeRules:
                     yield Breach("key", place, f"{_shown(name)} is no key")
         if not dialect.comments:
             for keyword in node:
-                if keyword == "$comment" or keyword.startswith("x-"):
+                if keyword == "$comment" or is_extension(keyword):
                     yield Breach("comment", place, f"{_shown(keyword)} is not for models")
 
     def _limits(self, place: str, node: JsonObject) -> Iterator[Breach]:

@@ -13,6 +13,7 @@ from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.losses import Loss, constraints
 from instrc.lowering.names import KeyNames, key_names
 from instrc.lowering.survey import Survey
+from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import rebuild
 
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
@@ -76,13 +77,13 @@ def _boxed(schema: Json) -> Json:
 
 def _is_comment(keyword: str) -> bool:
     """Say whether a keyword is written for people and programs."""
-    return keyword == "$comment" or keyword.startswith("x-")
+    return keyword == "$comment" or is_extension(keyword)
 
 
 def _of_comments(flat: Json) -> Iterator[Loss]:
     """Yield what is lost of the keywords that are written for programs."""
     for place, keyword, value in constraints(flat):
-        if keyword.startswith("x-"):
+        if is_extension(keyword):
             yield Loss(place, keyword, value, "annotation", "is not for models")
 
 

@@ -198,6 +198,11 @@ BY_TYPE: Final[dict[str, frozenset[str]]] = {
 """Keywords by the type that somebody who writes them without a `type` means."""
 
 
+def is_extension(word: str) -> bool:
+    """Tell whether a keyword or a format is one that somebody adds for a program of their own: `x-order`, `X-Internal`."""
+    return word.startswith(("x-", "X-"))
+
+
 def unknown_before(draft: int) -> frozenset[str]:
     """Return the keywords of today that a draft does not know, so that they must not begin to mean something."""
     return _names(lambda row: row.since > draft and (row.role != "annotation" or row.name in HOLDERS))

@@ -53,10 +53,10 @@ def test_gemini_is_sent_no_schema_of_a_tool_without_parameters(target: str) -> N
 
 @pytest.mark.parametrize("target", ["anthropic", "mcp"])
 def test_what_is_written_for_people_does_not_reach_models(target: str) -> None:
-    inner = {"type": "string", "x-order": 1, "$comment": "Ask Ann."}
+    inner = {"type": "string", "x-order": 1, "X-Column": "key", "$comment": "Ask Ann."}
     result = lower({**closed(**{"x-key": inner}), "$comment": "Draft.", "x-internal": True}, target)
     assert result.schema == closed(**{"x-key": {"type": "string"}})
-    assert {loss.keyword for loss in result.losses} == {"x-order", "x-internal"}
+    assert {loss.keyword for loss in result.losses} == {"x-order", "X-Column", "x-internal"}
     assert result.map["schema"]["$comment"] == "Draft."
 
 

@@ -73,6 +73,7 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("openai", "anyOf", "a union of nothing", lambda schema: schema["properties"].update(_thought={"anyOf": []})),
     ("anthropic", "comment", "a comment", lambda schema: schema.update({"$comment": "for programs"})),
     ("anthropic", "comment", "a word of an API", lambda schema: schema["properties"]["_thought"].update({"x-order": 1})),
+    ("anthropic", "comment", "one in capitals", lambda schema: schema["properties"]["_thought"].update({"X-Order": 1})),
     ("anthropic", "key", "a dollar", lambda schema: schema["properties"].update({"$a": {}})),
     ("anthropic", "root", "anyOf at the top", lambda schema: schema.update(anyOf=[{}])),
     ("anthropic-strict", "minItems", "a larger minItems", lambda schema: first_array(schema).update(minItems=2)),
