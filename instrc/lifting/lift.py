@@ -206,9 +206,11 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
     if read is None:
         known = f"; there {'is' if len(records) == 1 else 'are'} {names_of(records)}"
         said = f"no tool is called {dumps(one.name)}" if one.name is not None else "it is not said which of the tools is called"
-        return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id)
+        return LiftedCall(one.name, one.arguments, (Violation("", "name", "", f"{said}{known}"),), one.id, truncated=one.partial)
     repairs = (*_told(one, otherwise=otherwise), *read.repairs, *(Repair("", "repeated-key", key) for key in one.repeated))
-    return LiftedCall(_name(one, record), read.value, read.violations, one.id, repairs=repairs, record=record)
+    return LiftedCall(
+        _name(one, record), read.value, read.violations, one.id, truncated=one.partial, repairs=repairs, record=record
+    )
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:

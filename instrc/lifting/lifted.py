@@ -35,7 +35,7 @@ class LiftedCall:
     id: str | None = None
     """The provider's id of the call, for the answer to it."""
     truncated: bool = False
-    """Whether the arguments end before their JSON does."""
+    """Whether the arguments end before their JSON does, or before the provider says that they are whole."""
     repairs: tuple[Repair, ...] = ()
     """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
     record: JsonObject | None = field(default=None, repr=False, compare=False)

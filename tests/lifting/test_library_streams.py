@@ -226,6 +226,22 @@ def test_partial_arguments_are_joined_in_a_whole_answer_too() -> None:
     assert lift(whole, record).value == {"city": "Os", "days": 3}
 
 
+def test_a_call_of_gemini_of_which_more_was_to_follow_is_cut() -> None:
+    schema: Any = {"type": "object", "properties": {"city": {"type": "string"}, "days": {}}, "required": ["city"]}
+    record = lower(schema, "gemini", "plan").map
+    begins = {"functionCall": {"name": "plan", "willContinue": True}}
+    follows = {"functionCall": {"partialArgs": [part("$.city", stringValue="Os")], "willContinue": True}}
+    ends: dict[str, Any] = {"functionCall": {}}
+    for parts in ([begins, follows], [{"function_call": {"name": "plan", "args": {"city": "Os"}, "will_continue": True}}]):
+        whole = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+        pieces = [{"candidates": [{"content": {"parts": [each]}}]} for each in parts]
+        for answer in (whole, parts, pieces):
+            lifted = lift(answer, record)
+            assert (lifted.status, lifted.value) == ("cut", {"city": "Os"})
+    lifted = lift([begins, follows, ends], record)
+    assert (lifted.status, lifted.value) == ("ok", {"city": "Os"})
+
+
 def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
     record = lower(SCHEMA, "openai-output").map
     said: dict[str, Any] = {"text": TEXT, "additional_kwargs": {}, "raw": None, "logprobs": None, "delta": None}

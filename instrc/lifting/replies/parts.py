@@ -7,9 +7,11 @@ declare them (looked up 2026-11-21), and of Semantic Kernel, as its documentatio
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.partial_arguments import joined_calls
+from instrc.lifting.replies.partial_arguments import goes_on, joined_calls
 from instrc.lifting.replies.reply import RawReply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
@@ -112,7 +114,8 @@ def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
 def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> RawReply:
     if not wanted:
         return RawReply()
-    return RawReply(calls=(raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id),))
+    found = raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id)
+    return RawReply(calls=(replace(found, partial=True) if goes_on(item) else found,))
 
 
 def content(parts: Json, *, calls: bool = True) -> RawReply:

@@ -37,7 +37,7 @@ class RawCall:
     unreadable: str | None = None
     """Why the arguments are no JSON."""
     partial: bool = False
-    """Whether the text of the arguments ends before its JSON does."""
+    """Whether the text of the arguments ends before its JSON does, or Gemini says that more of them is to follow."""
     repeated: tuple[str, ...] = ()
     """Keys that the text has twice in one object; the last one counts."""
     loose: str | None = None
