@@ -178,7 +178,7 @@ class ForeignProcess(Problem):
 
     ```toml library/pyproject.toml
     [tool.instrc]
-    roots = ["private"]
+    roots = ["private", "shared"]
     ```
 
     ```aug library/shared/review.aug
