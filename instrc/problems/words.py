@@ -143,7 +143,10 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"if", "unless", "switch", "match", "case", "then"}), "write `when PATH { … } else { … }`"),
     (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
     (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
-    (frozenset({"catch", "except", "finally", "throw", "raise"}), "write `try { … } else { … }`; `Fail(error)` fails again"),
+    (
+        frozenset({"catch", "except", "finally", "rescue", "throw", "raise"}),
+        "write `try { … } else { … }`; `Fail(error)` fails again",
+    ),
 )
 """What to write instead of words of other languages."""
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, words
-from instrc.syntax.spelling import NEGATED
+from instrc.syntax.spelling import HANDLING, NEGATED
 from instrc.syntax.tables import END
 from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
 
@@ -61,7 +61,6 @@ _AFTER_ELSE = {
     "when": "a branch with a condition of its own begins with `else when`: `else when PATH { … }`",
     "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
 }
-_INSTEAD_OF_ELSE = frozenset({"catch", "except", "finally", "rescue"})
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 
 
@@ -109,8 +108,8 @@ def block_slip(view: View) -> Slip:
 
 
 def _ends_line(view: View) -> bool:
-    """Tell whether a `:` stands behind a word of blocks that begins its line, as in `try:`, where no key can stand."""
-    alone = first_on_line(view.source, view.tokens, view.place - 1)
+    """Tell whether a `:` stands behind a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
+    alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
     return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 
 
@@ -269,7 +268,7 @@ def _without_else(view: View, head: _Head) -> Slip:
     token = view.token
     if not view.accepts("ELSE"):
         return None
-    if view.text(token) not in _INSTEAD_OF_ELSE:
+    if view.text(token) not in HANDLING:
         return _incomplete(view, head.word, "`else`")
     put = "else" if view.following.kind == "LBRACE" else ""
     problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)

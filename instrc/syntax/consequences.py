@@ -17,6 +17,8 @@ from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import MissingColon, MissingKey, NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.statements import MissingValue
+from instrc.problems.words import ForeignStatement
+from instrc.syntax.spelling import HANDLING
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, OPENING
 
@@ -77,6 +79,13 @@ class Consequences:
     def caused(self, problem: Problem) -> bool:
         """Tell whether keys or data are wrong only because of what was repaired on their line."""
         return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
+
+
+def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
+    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
+    if not any(isinstance(problem, IncompleteBlock) and problem.word == "try" for problem in told):
+        return found
+    return [problem for problem in found if not (isinstance(problem, ForeignStatement) and problem.word in HANDLING)]
 
 
 def each_word_once(found: list[Problem]) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
-from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, is_foreign
+from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
     CLOSING,
@@ -68,6 +68,8 @@ def foreign_statement(view: View) -> Slip:
         return part
     word = view.text(view.tokens[first])
     follows = view.tokens[first + 1].kind
+    if follows == "COLON" and word in HANDLING:  # other words before a `:` may be meant as names
+        return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
     if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (not is_foreign(word) and follows != "LPAR"):
         return part
     if follows == "LPAR" and word not in FOREIGN_WITH_BRACKETS:

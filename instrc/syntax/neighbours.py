@@ -32,6 +32,8 @@ _PROSE = 4
 """Names one after the other that are no program any more."""
 _Joined: TypeAlias = Pipe | Annotated
 """What begins with another expression."""
+_OF_BLOCKS = frozenset({"until", "max", "keep", "times"})
+"""Words of the end of a block: one behind a first name is a slip of a program."""
 _SENTENCE = 2
 """Names alone behind a first one that are the words of a sentence: `Write a letter`."""
 
@@ -44,6 +46,8 @@ def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
         if not isinstance(name, Name) or not share_line(source, one, other):
             return None
         behind = first_part(other)
+        if count == 1 and isinstance(behind, Name) and behind.text in _OF_BLOCKS:  # `Draft until done`
+            return None
         alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
         sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
         if count >= _PROSE or sentence:

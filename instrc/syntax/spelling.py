@@ -22,6 +22,8 @@ FOREIGN = _words(
 FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
 """Words that look like a call: `if (x)`."""
 FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+HANDLING = frozenset({"catch", "except", "finally", "rescue"})
+"""Words behind the body of a `try` in other languages."""
 NEGATED = {
     "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
     "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",

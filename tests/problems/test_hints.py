@@ -143,6 +143,9 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
         assert problem.hint == "nothing is fetched from an address: save what it answers as a file, and give the file"
 
 
+BRACES = "what is to run stands in braces, without a colon or a word before them: `try { … } else { … }`"
+
+
 @pytest.mark.parametrize(
     ("program", "name", "shown", "hint"),
     [
@@ -165,6 +168,13 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
             "%",
             "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`",
         ),
+        ("try:\n    A\nexcept:\n    B", "incomplete-block", ":", BRACES),
+        ("const x = try:\n    A\nexcept A as e:\n    B\nfinally:\n    A", "incomplete-block", ":", BRACES),
+        ("try { A }\nexcept:\n    B", "incomplete-block", "except", "write `try { … } else { … }`"),
+        ("A(prompt)\nexcept:\n    B", "foreign-statement", "except", "write `try { … } else { … }`; `Fail(error)` fails again"),
+        ("A until x", "stray-word", "until", "write `repeat { … } until PATH` to run a block again"),
+        ("A until x is true", "stray-word", "until", "write `repeat { … } until PATH` to run a block again"),
+        ("A times three max 3", "stray-word", "times", "leave it out: the number alone is the bound"),
         ('{ "a": A; "b": B }', "semicolon-in-brackets", ";", "separate with `,`"),
     ],
 )
