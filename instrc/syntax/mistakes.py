@@ -6,7 +6,7 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
-from instrc.problems import brackets, keywords, notation, words
+from instrc.problems import blocks, brackets, keywords, notation, words
 from instrc.problems.problem import Problem
 from instrc.syntax.blocks import block_slip
 from instrc.syntax.braces import inside_block, stray_else
@@ -100,6 +100,8 @@ def _value(view: View) -> Slip:
         return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
     if token.kind == "NAME" and view.before() in ENDS_VALUE and is_foreign(view.text(token)):
         return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
+    if view.text(token) == "else" and view.before() == "RBRACE" and view.following.kind in {"LBRACE", "WHEN"}:
+        return blocks.StrayElse(at=view.span(token)), GIVE_UP
     if view.text(token) == "max" and view.following.kind == "NUMBER" and view.before() == "RPAR":
         bound = f"`@ {{ maxItems: {view.text(view.following)} }}`, which bounds a plan"
         return notation.UnexpectedText(at=view.span(token), what="`max`", expected=bound), GIVE_UP

@@ -109,6 +109,7 @@ MISTAKES = [
     (CHECK + "when c.ok «{» }", "missing-value", "expression"),
     (CHECK + "when c.ok { «x»: Draft(prompt) }", "missing-braces", "{ { key: value } }"),
     (CHECK + "«else» { Draft(prompt) }", "stray-else", "else when"),
+    ("Draft(try { Draft } else { Draft(prompt) } «else» { Draft(error) })", "stray-else", "else when"),
     ("try { Send_Activity(prompt) }«»", "incomplete-block", "try { … } else"),
     # lists
     (PEOPLE + "each x in «p» { Draft(x) }", "not-a-list", "`p.attendees` or `p.names`"),
