@@ -178,6 +178,43 @@ def test_a_stream_of_assistants_is_what_its_run_waits_for() -> None:
     assert lift([*events[:2], {"event": "thread.run.failed", "data": failed}], MAP).failure == "Too many."
 
 
+def test_a_text_that_mistral_streams_in_parts_behind_its_thinking_is_whole() -> None:
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    said = [thinking, [{"type": "text", "text": HALVES[0]}], HALVES[1]]
+    pieces: list[Any] = [{"choices": [{"index": 0, "delta": {"content": each}, "finish_reason": None}]} for each in said]
+    pieces[-1]["choices"][0]["finish_reason"] = "stop"
+    assert lift(pieces, lower(SCHEMA, "mistral-output").map).value == {"a": "x"}
+
+
+@pytest.mark.parametrize(
+    ("status", "about"),
+    [
+        ("refused", {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}),
+        ("refused", {"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}}),
+        ("cut", {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}),
+        ("failed", {"status": "failed", "error": {"code": "server_error", "message": "Sorry"}}),
+        ("empty", {"status": "completed", "incomplete_details": None, "prompt_feedback": {"block_reason": 0}, "error": None}),
+    ],
+)
+def test_why_a_message_of_langchain_holds_nothing_is_told(status: str, about: Any) -> None:
+    said = {"type": "ai", "content": [], "additional_kwargs": {}, "tool_calls": [], "response_metadata": about}
+    assert lift(said, MAP).status == status
+
+
+def test_a_call_that_langchain_could_not_read_is_told_where_it_stands_among_the_parts() -> None:
+    call = {"type": "invalid_tool_call", "name": "one", "args": '{"a": 5 5}', "id": "c", "error": "no JSON"}
+    said = {"type": "ai", "content": [call], "additional_kwargs": {}, "tool_calls": [], "response_metadata": {}}
+    assert lift(said, MAP).status == "invalid"
+
+
+def test_a_refusal_that_langchain_wraps_and_an_error_of_boto3_are_told() -> None:
+    wrapped = {"type": "non_standard", "value": {"type": "refusal", "refusal": "No."}}
+    said = {"type": "ai", "content": [wrapped], "additional_kwargs": {}, "tool_calls": [], "response_metadata": {}}
+    assert lift(said, MAP).refusal == "No."
+    error = {"Error": {"Code": "ThrottlingException", "Message": "slow"}, "ResponseMetadata": {"HTTPStatusCode": 429}}
+    assert lift(error, MAP).failure == "slow"
+
+
 def test_a_refusal_beside_a_message_of_langchain_is_one() -> None:
     said = {"type": "ai", "content": "", "additional_kwargs": {"refusal": "I won't."}, "tool_calls": []}
     assert lift(said, MAP).refusal == "I won't."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsonvalue import Json, JsonObject
-from instrc.lifting.replies.arguments import raw_call
+from instrc.jsonvalue import Json, JsonObject, mapping
+from instrc.lifting.replies.arguments import raw_call, text_of
 from instrc.lifting.replies.parts import content, message, part
 from instrc.lifting.replies.reply import RawCall, RawReply, first, join_replies, stop_reply
 
@@ -33,9 +33,17 @@ def _langchain(answer: JsonObject) -> RawReply | None:
             if known.unreadable is None and not isinstance(known.arguments, dict):
                 known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is no JSON"))
             found |= RawReply((known,))
-    about = answer.get("response_metadata")
-    if isinstance(about, dict):
-        found |= join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    return found | _end_of_langchain(mapping(answer.get("response_metadata")))
+
+
+def _end_of_langchain(about: JsonObject) -> RawReply:
+    """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
+    found = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    found |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
+    if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
+        found |= RawReply(refusal=blocked)
+    if about.get("status") == "failed":
+        found |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
     return found
 
 

@@ -15,7 +15,9 @@ from instrc.lifting.replies.partial_arguments import goes_on, joined_calls
 from instrc.lifting.replies.reply import RawReply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
-_CALLS = frozenset({"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call"})
+_CALLS = frozenset(
+    {"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call", "invalid_tool_call"}
+)
 """Types of parts that ask us to run something; `server_tool_use`, `mcp_call` and the like are run by the provider."""
 _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
@@ -86,6 +88,8 @@ def _asks(item: JsonObject) -> bool:
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
     """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
+    if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
+        item = inner
     kind = kind_of_part(item)
     held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
     inner = item.get("function")

@@ -74,7 +74,7 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
         reason = choice.get("finish_reason") or reason
         delta = mapping(choice.get("delta"))
         for word in ("content", "refusal"):
-            if isinstance(more := delta.get(word), str):
+            if more := _words_of(delta.get(word)):
                 said[word] = text_or_empty(said.get(word)) + more
         if isinstance(function := delta.get("function_call"), dict):
             said["function_call"] = _joined(mapping(said.get("function_call")), function)
@@ -95,6 +95,13 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
                 known["function"] = _joined(mapping(known["function"]), function)
     said["tool_calls"] = joined
     return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
+
+
+def _words_of(content: Json) -> str:
+    """Return the text of a delta: Mistral sends it in parts where a model thinks before it."""
+    if isinstance(content, str):
+        return content
+    return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
 
 
 def _index(value: Json) -> Hashable:

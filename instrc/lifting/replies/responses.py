@@ -29,15 +29,16 @@ def response(answer: JsonObject) -> RawReply | None:
 def _error(answer: JsonObject) -> RawReply | None:
     """Read what is sent instead of an answer.
 
-    Below `error` by most, as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
+    Below `error` by most, below `Error` in the `response` of an error of boto3,
+    as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
     """
-    error = answer.get("error")
+    error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
         return RawReply(failure=error)
     if isinstance(error, dict) and not answer.keys() & {"choices", "candidates"}:
         output = answer.get("output")
         beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
-        said = error.get("message")
+        said = first(error, "message", "Message")
         return RawReply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
         return RawReply(failure=str(answer.get("message") or "error"))
