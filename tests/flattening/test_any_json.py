@@ -1,8 +1,10 @@
-"""Whatever JSON comes in: a right answer or one of our problems."""
+"""Whatever JSON comes in: a right answer or one of our problems; those for users refuse what the ones inside answer on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,8 +12,12 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc import CompileError, flatten, split, strip, subsumes
+import instrc
+from instrc import CompileError, subsumes
+from instrc.flattening.flatten import flatten
 from instrc.flattening.flattener import intersect
+from instrc.flattening.split import split
+from instrc.flattening.strip import strip
 from instrc.jsontext import dumps
 from instrc.schema.evaluation import satisfies
 from instrc.schema.relations import disjoint, implies
@@ -48,6 +54,24 @@ def test_flatten_gives_json_or_a_problem(value: Any) -> None:
 def test_views_take_any_json(answer: Any, schema: Any) -> None:
     assert split(answer, schema)["output"] is not NotImplemented
     strip(schema, ["all"])
+
+
+def outcome(call: Callable[[Any], Any], schema: Any) -> str | list[str]:
+    try:
+        return dumps(call(schema))
+    except CompileError as refused:
+        return [each.name for each in refused.problems]
+
+
+@examples(300)
+@given(ANY, ANY)
+def test_the_functions_for_users_answer_as_those_inside_or_refuse(answer: Any, schema: Any) -> None:
+    sound = isinstance(schema, dict | bool) and not problems_of(schema)
+    for call, inside in ((instrc.flatten, flatten), (partial(instrc.split, answer), partial(split, answer))):
+        if sound or (schema is None and inside is not flatten):
+            assert outcome(call, schema) == outcome(inside, schema)
+        else:
+            assert isinstance(outcome(call, schema), list)
 
 
 @examples(300)

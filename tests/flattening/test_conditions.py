@@ -6,12 +6,13 @@ from itertools import product
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import verdicts
 
 from instrc.flattening.flatten import flatten
-from instrc.jsonvalue import mapping
+from instrc.jsonvalue import listing, mapping
 
 KEYS = ("a", "b", "k")
 OBJECTS: list[Any] = [
@@ -33,6 +34,7 @@ def asked(chance: Random) -> dict[str, Any]:
             {"required": [key]},
             {"not": {"properties": {key: value}}},
             {"properties": {key: {"not": value}}},
+            {"properties": {key: False}},
             {"minProperties": 2, "required": [key]},
         ]
     )
@@ -81,3 +83,29 @@ def test_all_the_forms_are_met() -> None:
     assert len(dependent) > 40
     assert sum("else" in mapping(each) for each in flat) > 20
     assert sum("allOf" in mapping(each) for each in flat) < 300
+
+
+MANY: list[Any] = [
+    {"if": {"required": [f"k{n}"]}, "then": {"minProperties": n % 3}, "else": {"maxProperties": 9}} for n in range(41)
+]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"dependentSchemas": 5, "allOf": MANY[:2]},
+        {"dependentSchemas": {"k0": 5}, "allOf": [{"if": {"required": ["k0"]}, "then": {"required": 5}}, *MANY[:2]]},
+        {"required": 5, "allOf": [{"if": {"required": ["a"]}, "then": False}, {"if": {"required": 5}, "then": False}]},
+        {"allOf": [{"if": {"required": ["a"]}, "then": False, "else": {"if": True, "then": {"required": ["b"]}}}, MANY[1]]},
+    ],
+    ids=str,
+)
+def test_what_no_law_reads_has_a_flat_form_that_is_its_own(schema: Any) -> None:
+    flat = flatten(schema)
+    assert flatten(flat) == flat
+
+
+def test_more_conditions_than_are_compared_stay_each_in_a_branch() -> None:
+    flat = mapping(flatten({"type": "object", "allOf": MANY}))
+    assert len(listing(flat["allOf"])) == 40
+    assert verdicts({"type": "object", "allOf": MANY}, VALUES, thoroughly=10) == verdicts(flat, VALUES, thoroughly=10)

@@ -71,6 +71,7 @@ UNCERTAIN: list[tuple[Any, Any]] = [
     ({"a": 1}, {"patternProperties": {"(?<=x)a": False}}),
     ({"a": 1}, {"patternProperties": {"(?<=x)a": {}}, "additionalProperties": False}),
     ([1], {"items": [True]}),
+    ([1], {"prefixItems": 3}),
     ([1], {"uniqueItems": 3}),
     ([1], {"contains": {}, "minContains": "1"}),
     (["a"], {"contains": {"format": "date"}}),

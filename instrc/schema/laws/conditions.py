@@ -128,14 +128,11 @@ def _beside(around: Json, asked: Json, depth: int = 0) -> Json:
     """Return an `if` with the kind of values and the names that the schema around it demands, in its properties as well."""
     if not isinstance(asked, dict) or not isinstance(around, dict) or depth > DEPTH:
         return asked
-    demanded, own = around.get("required", []), asked.get("required", [])
-    if not isinstance(demanded, list) or not isinstance(own, list):
-        return asked
     kind = {"type": around["type"]} if "type" in around else {}
     known, asked_of = mapping(around.get("properties")), mapping(asked.get("properties"))
     below = {name: _beside(known[name], schema, depth + 1) for name, schema in asked_of.items() if name in known}
     properties: JsonObject = {"properties": {**asked_of, **below}} if below else {}
-    return {**kind, **asked, **properties, "required": [*own, *demanded]}
+    return {**kind, **asked, **properties, "required": [*required_names(asked), *required_names(around)]}
 
 
 class ByKey(Struct, frozen=True):
@@ -218,11 +215,10 @@ def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
 
 def _demanded(asked: Json) -> list[str]:
     """Return the keys without which no object satisfies an `if`; `not` about one key says that it is there."""
-    if not isinstance(asked, dict):
-        return []
-    excluded = mapping(asked.get("not"))
+    known = mapping(asked)
+    excluded = mapping(known.get("not"))
     names = list(mapping(excluded.get("properties"))) if excluded.keys() == {"properties"} else []
-    return required_names(asked) + (names if len(names) == 1 else [])
+    return required_names(known) + (names if len(names) == 1 else [])
 
 
 def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: list[IfThenElse]) -> Json:
