@@ -38,7 +38,6 @@ from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.consequences import without_handlers
 from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_inside, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
@@ -53,6 +52,8 @@ def name_habits(program: Program, report: Report) -> None:
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was repaired to be read on has no ends that one could go by
+        from instrc.syntax.consequences import without_handlers  # knows all mistakes; few programs have one
+
         by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone
         found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
