@@ -215,6 +215,12 @@ def unused_beside_errors(size: int) -> object:
     return refused(unused + wrong, sketch=True)
 
 
+def idle_keys(size: int) -> object:
+    """Ask of a key in each of very many contexts whether a later one reads it."""
+    contexts = "".join(f", LLM_Context({{ x{i}: A{i}(k), y{i}: k }})" for i in range(size))
+    return instrc.compile(f"Process(LLM_Context({{ k: A }}){contexts})", sketch=True, report=instrc.Report())
+
+
 def unseparated(size: int) -> object:
     """Carry on with steps that each have a warning."""
     text = "".join(f"tool t{i} = A{i}(prompt) B\n" for i in range(size))
@@ -317,6 +323,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (labels, 200, 2.5),
     (unused_beside_errors, 100, 2.5),
     (unseparated, 300, 2.5),
+    (idle_keys, 50, 2.5),
     (required_beside_patterns, 150, 2.5),
     (dangling_paths, 100, 2.5),
     (conditions_alone, 200, 2.5),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from instrc.ir.children import children
 from instrc.ir.surface import Access, Call, Expression, Field, Name, Object
 from instrc.passes.bind.context import EvaluationContext
@@ -13,11 +15,11 @@ def idle_keys(ev: Evaluation, contexts: list[Expression], placing: set[int], con
     """Return such fields, in order; `placing` are the contexts that place steps, and `context` is where the process stands."""
     found: list[Field] = []
     known: set[str] = set()
+    last_read = {name: index for index, expression in enumerate(contexts) for name in _names(expression)}
     for index, expression in enumerate(contexts):
         for field in _fields(expression):
             if index in placing and field.value is not None and _is_known(ev, field.value, known, context):
-                later = contexts[index + 1 :]
-                found += [] if any(_reads(each, field.key) for each in later) else [field]
+                found += [field] if last_read.get(field.key, index) <= index else []
             known.add(field.key)
     return found
 
@@ -39,14 +41,13 @@ def _is_known(ev: Evaluation, value: Expression, known: set[str], context: Evalu
     return True
 
 
-def _reads(expression: Expression, name: str) -> bool:
-    """Tell whether a name stands anywhere in an expression."""
+def _names(expression: Expression) -> Iterator[str]:
+    """Yield the names that stand anywhere in an expression."""
     waiting = [expression]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Name) and each.text == name:
-            return True
-        if isinstance(each, Object) and any(field.value is None and field.key == name for field in each.fields):
-            return True
+        if isinstance(each, Name):
+            yield each.text
+        elif isinstance(each, Object):
+            yield from (field.key for field in each.fields if field.value is None)
         waiting.extend(children(each))
-    return False
