@@ -61,6 +61,7 @@ def _limits(limits: Limits) -> dict[str, int]:
         "characters of names and values": limits.characters,
         "characters of description": limits.description,
         "tools a request": limits.tools,
+        "strict tools a request": limits.strict_tools,
         "optional parameters a request": limits.optional,
         "union-typed parameters a request": limits.unions,
     }

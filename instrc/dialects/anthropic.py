@@ -123,7 +123,7 @@ def anthropic_strict() -> Dialect:
         patterns="plain",
         most_min_items=1,
         enforced=True,
-        limits=Limits(tools=20, optional=24, unions=16),
+        limits=Limits(strict_tools=20, optional=24, unions=16),
         facts=(
             Fact(
                 "strict stands on the tool, beside name, description, input_schema and input_examples",

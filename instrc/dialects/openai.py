@@ -7,9 +7,7 @@ from dataclasses import replace
 from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits
 
-_OPENAI_LIMITS = Limits(
-    properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024, tools=128
-)
+_LIMITS = Limits(properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024)
 
 _GUIDE = "OpenAI guide, structured outputs"
 _RULES = (
@@ -40,7 +38,6 @@ _RULES = (
     ),
     Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", _GUIDE, "2026-11-20", ("limits",)),
     Fact("an enum of more than 250 texts has at most 15,000 characters", _GUIDE, "2026-11-22", ("limits",)),
-    Fact("a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22", ("limits",)),
     Fact(
         "objects of one anyOf must not share their first key",
         "400 answers quoted in issue trackers",
@@ -56,6 +53,9 @@ _RULES = (
     Fact("fine-tuned models do not enforce minLength and maxLength", "reported live by users of the API", "2026-08"),
     Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04", ("limits",)),
     PRINTABLE_KEYS,
+)
+_MOST_TOOLS = Fact(
+    "a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22", ("limits",)
 )
 _CHAT = (
     Fact(
@@ -95,7 +95,7 @@ def openai() -> Dialect:
         extracts_calls=True,
         formats=FORMATS,
         patterns="plain",
-        limits=_OPENAI_LIMITS,
+        limits=replace(_LIMITS, tools=128),
         facts=(
             Fact(
                 "a tool is a function with name, description, parameters and strict; names are 1 to 64 of [a-zA-Z0-9_-]",
@@ -103,6 +103,7 @@ def openai() -> Dialect:
                 "2026-11-23",
                 ("envelope", "plain", "where", "tool_name"),
             ),
+            _MOST_TOOLS,
             *_CHAT,
             *_RULES,
         ),
@@ -127,6 +128,7 @@ def openai_responses() -> Dialect:
                 "2026-11-23",
                 ("envelope", "plain", "where", "tool_name"),
             ),
+            _MOST_TOOLS,
             *_RESPONSES,
             *_RULES,
         ),
@@ -165,6 +167,7 @@ def openai_output() -> Dialect:
         name="openai-output",
         title="OpenAI structured output (response_format)",
         tool=False,
+        limits=_LIMITS,
         envelope={"type": "json_schema", "json_schema": {**inner, "strict": True}},
         plain={"type": "json_schema", "json_schema": {**inner, "strict": False}},
         where=("json_schema", "schema"),

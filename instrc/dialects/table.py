@@ -154,4 +154,15 @@ def target_facts(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]
     ]
 
 
-_LIMITS = ("properties", "depth", "enum_values", "long_enum", "characters", "description", "tools", "optional", "unions")
+_LIMITS = (
+    "properties",
+    "depth",
+    "enum_values",
+    "long_enum",
+    "characters",
+    "description",
+    "tools",
+    "strict_tools",
+    "optional",
+    "unions",
+)

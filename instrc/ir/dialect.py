@@ -94,7 +94,9 @@ class Limits:
     description: int | None = None
     """Characters of a tool's description."""
     tools: int | None = None
-    """Tools of one request."""
+    """Tools of one request, strict or not."""
+    strict_tools: int | None = None
+    """Strict tools of one request: others may stand beside them."""
     optional: int | None = None
     """Properties of one request that are not required."""
     unions: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from instrc.ir.dialect import Dialect, Limits
@@ -133,23 +133,30 @@ def _is_short(text: str, limits: Limits) -> bool:
     )
 
 
-class BudgetUse(NamedTuple):
-    """What the tools of a request take of its common budgets."""
+def too_many_tools(names: Sequence[str], dialect: Dialect) -> Iterator[BudgetExceeded]:
+    """Yield what is wrong with the number of tools of a request, where a target limits it: no spelling makes them fewer."""
+    most = dialect.limits.tools
+    if most is not None and len(names) > most:
+        yield BudgetExceeded(target=dialect.name, what="tools", count=len(names), limit=most, offender=names[most])
 
-    tools: int = 0
+
+class BudgetUse(NamedTuple):
+    """What the strict tools of a request take of its common budgets."""
+
+    strict_tools: int = 0
     optional: int = 0
     unions: int = 0
 
     def with_tool(self, schema: Json) -> BudgetUse:
         """Return what is spent when a tool joins."""
         sizes = count(schema)
-        return BudgetUse(self.tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
+        return BudgetUse(self.strict_tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
 
     def over(self, dialect: Dialect, name: str) -> Iterable[BudgetExceeded]:
         """Yield the budgets that are exceeded, with the tool that joined last as the offender."""
         limits = dialect.limits
         for what, number, limit in (
-            ("strict tools" if dialect.plain is not None else "tools", self.tools, limits.tools),
+            ("strict tools", self.strict_tools, limits.strict_tools),
             ("optional parameters", self.optional, limits.optional),
             ("union-typed parameters", self.unions, limits.unions),
         ):

@@ -34,9 +34,10 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
         return first
     for less in easier(options, dialect, flat.schema, over):
         again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
-        if not budgets.exceeded(again.schema, dialect, name):
+        left = budgets.exceeded(again.schema, dialect, name)
+        if not left:
             return again
-    over = [replace(problem, planned=holds_plan(flat.schema)) for problem in over]
+        over = min(over, left, key=_excess)
     if dialect.plain is None:
         return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
@@ -44,6 +45,11 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     return structs.replace(
         first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
     )
+
+
+def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
+    """Measure by how much budgets are exceeded: what is nearest to them is told, as that much has to be left out."""
+    return len(over), sum(problem.count - problem.limit for problem in over)
 
 
 def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:

@@ -69,7 +69,8 @@ def lower_all(
 ) -> LoweredTools:
     """Lower several tools for one request.
 
-    Names that become equal get numbers.  A tool that would exceed a budget of the whole request is sent without strictness,
+    Names that become equal get numbers.  Tools beyond those that a request may have are a `budget-exceeded` problem,
+    and are sent as the others.  A tool that would exceed a budget of the whole request is sent without strictness,
     where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
@@ -90,7 +91,8 @@ def lower_all(
         report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=told)
         for each, (tool, sent) in zip(results, wanted, strict=True)
     )
-    problems = [problem for each in results for problem in each.problems]
+    too_many = budgets.too_many_tools([tool.name for tool, _ in wanted], dialect)
+    problems = [*too_many, *(problem for each in results for problem in each.problems)]
     if told is not None:
         for problem in problems:
             told.add(problem)

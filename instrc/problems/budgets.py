@@ -56,8 +56,6 @@ class BudgetExceeded(Problem):
     """The tool, or the place in it, that adds most to the count or is the first over the limit."""
     consequence: str = ""
     """The consequence, as a clause."""
-    planned: bool = False
-    """Whether the tool has a plan in it, which grows with every tool that it names."""
 
     @property
     def excess(self) -> str:
@@ -73,5 +71,4 @@ class BudgetExceeded(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        way = _WAYS_WITHIN_A_BUDGET.get(self.what, "split the tool")
-        return f"name fewer tools in `Plan(…)`, or {way}" if self.planned else way
+        return _WAYS_WITHIN_A_BUDGET.get(self.what, "split the tool")

@@ -111,7 +111,7 @@ STRANGE = Dialect(
     most_count=3,
     fold=True,
     spelling=Spelling(capitals=True),
-    limits=Limits(tools=2, properties=40, depth=6, description=12, enum_values=4),
+    limits=Limits(strict_tools=2, properties=40, depth=6, description=12, enum_values=4),
     facts=(Fact("nothing about it is as elsewhere", "this test", "2026-11-22"),),
 )
 VALUES: list[dict[str, Any]] = [

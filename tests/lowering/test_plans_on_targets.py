@@ -278,15 +278,17 @@ def test_a_plan_of_too_many_properties_says_so() -> None:
 
 
 @pytest.mark.parametrize("target", [*BUDGETED, "bedrock-output"])
-def test_a_plan_that_is_too_large_in_both_spellings_says_which_budget_and_what_to_leave_out(target: str) -> None:
+def test_what_stands_beside_a_plan_and_is_too_large_in_both_spellings_says_which_budget_and_what_to_leave_out(
+    target: str,
+) -> None:
     tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(5)] for _ in range(10)]
     tool = compiled(tools)[0]
     step = tool["properties"]["step1_act"]
     step["properties"] |= {f"beside{n}": {"type": ["string", "integer"]} for n in range(17)}
     step["required"] += [f"beside{n}" for n in range(17)]
     [over] = [problem for problem in lower(tool, target, "act").problems if problem.name == "budget-exceeded"]
-    assert f"there are 77 union-typed parameters, and `{target}` takes at most 16" in over.message
-    assert over.hint.startswith("name fewer tools in `Plan(…)`")
+    assert f"there are 17 union-typed parameters, and `{target}` takes at most 16" in over.message, "those beside it"
+    assert over.hint.startswith("require more of them, give them one type each, ")
 
 
 def test_a_plan_of_more_tools_than_alternatives_are_kept_apart_is_sent_in_its_uniform_spelling() -> None:
