@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from instrc.dialects.catalogue import targets
     from instrc.flattening.provenance import Flat
     from instrc.flattening.public import flatten, split, strip, subsumes
-    from instrc.importing import import_tools
+    from instrc.importing.import_tools import import_tools
     from instrc.ir.artefact import Artefact
     from instrc.ir.dialect import Dialect
     from instrc.ir.tool import Example, Tool
@@ -195,7 +195,7 @@ _HOMES = {
     "targets": "instrc.dialects.catalogue",
     "Verification": "instrc.lowering.verify",
     "verify": "instrc.lowering.verify",
-    "import_tools": "instrc.importing",
+    "import_tools": "instrc.importing.import_tools",
     "lift": "instrc.lifting.lift",
     "lower": "instrc.lowering.lower",
     "check_plan": "instrc.plans.check",

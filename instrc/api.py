@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from instrc import arguments, problems
 from instrc.files import is_there, unreadable
+from instrc.finding import find_files
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.programs import BATCH_ITEMS
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import OptionOverrides, Workspace, find
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     import referencing
@@ -184,7 +185,7 @@ def check(
         workspace = _workspace(roots, shared, locked=locked)
     except CompileError as error:
         return error.problems
-    for path in find(places, report):
+    for path in find_files(places, report):
         workspace.check(path, report)
     return report.once()
 
@@ -235,7 +236,7 @@ def _schema(value: object, option: str, report: Report) -> Json:
 
     if isinstance(value, dict) and foreign(value, option) is None:
         return value
-    from instrc.importing import schema_in_memory
+    from instrc.importing.in_memory import schema_in_memory
 
     schema, notes = schema_in_memory(value, option)
     report.problems += notes

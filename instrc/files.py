@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.limits.programs import LISTED_NAMES
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.regular import read_regular
+from instrc.regular import MOST_BYTES, read_regular
 from instrc.source import Source
 
 STDIN = "-"
@@ -36,6 +36,31 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
         return read_regular(path, limit + 1)
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
         report.add(unreadable(path, _reason(error), _nearest(path, error)))
+        return None
+
+
+def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | None:
+    """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
+    data = read_bytes(path, limit, report)
+    if data is None or len(data) <= limit:
+        return data
+    at = Source(shown_path(path), data[:200].decode("utf-8", "replace")).whole()
+    report.add(problems.size.TooLarge(at=at, what="the file", limit=limit, unit="bytes"))
+    return None
+
+
+def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | None:
+    """Return the text of a file or of the standard input (`-`); `None` with a problem if it cannot be read or is not UTF-8."""
+    data = read_data(path, report, limit)
+    if data is None:
+        return None
+    name = shown_path(path)
+    try:
+        return Source(name, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        start = len(data[: error.start].decode("utf-8-sig", "replace"))
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        report.add(problems.rim.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
         return None
 
 

@@ -1,4 +1,4 @@
-"""Programs and vibes on disk: find them, give each the registry and the settings that lie around it, compile and check them."""
+"""Programs and vibes on disk: give each the registry and the settings that lie around it, compile and check it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.files import STDIN, is_folder, read_bytes, readable, reason, shown_path, unreadable
+from instrc.files import STDIN, read_bytes, readable, shown_path
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 VIBE_ENDING = ".json"
 """Of a vibe file; what ends otherwise is a program."""
-_CHECKED = (".aug", ".vibe.json")
-"""Endings of the files that are looked for in folders."""
 
 
 class OptionOverrides(Struct, frozen=True, kw_only=True):
@@ -215,43 +213,6 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
         raise
     finally:
         report.problems.extend(found.problems)
-
-
-def find(paths: Sequence[str], report: Report) -> list[str]:
-    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
-    found: dict[str, None] = {}
-    for path in paths:
-        if path != STDIN and is_folder(path):
-            below = list(_below(path, report))
-            if not below:
-                report.add(problems.rim.NothingToCheck(at=Source(path, "").whole()))
-            found |= dict.fromkeys(below)
-        else:
-            found[path] = None
-    return list(found)
-
-
-def _below(folder: str, report: Report) -> Iterator[str]:
-    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
-    real = os.path.realpath(folder)
-
-    def closed(error: OSError) -> None:
-        report.add(unreadable(str(error.filename), reason(error)))
-
-    for where, folders, files in os.walk(folder, onerror=closed):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.endswith(_CHECKED):
-                continue
-            file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
-            if os.path.islink(file) and not _lies_in(real, os.path.realpath(file)):  # noqa: PTH114  -- as above
-                report.add(unreadable(file, "it is a link that leads out of the folder"))
-            else:
-                yield file
-
-
-def _lies_in(folder: str, path: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _is_vibe(path: str) -> bool:

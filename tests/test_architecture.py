@@ -36,7 +36,7 @@ FLOORS: dict[str, int] = {
             ["codecs", "comparing", "dialects", "passes", "plans", "sandbox"],
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["cases", "compiler", "files"],
-            ["importing", "runtime", "workspace"],
+            ["finding", "importing", "runtime", "workspace"],
             ["checking", "launching", "lsp", "previewing", "rehearsing", "testing"],
             ["classes", "mcp", "running"],
             ["api", "cli"],

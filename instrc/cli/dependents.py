@@ -8,11 +8,11 @@ import subprocess
 from collections.abc import Iterable
 
 from instrc.files import STDIN, read_bytes
+from instrc.finding import find_files
 from instrc.limits.incoming import DEPENDENT_BYTES
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
-from instrc.workspace import find
 
 
 def with_dependents(files: list[str]) -> list[str]:
@@ -22,7 +22,7 @@ def with_dependents(files: list[str]) -> list[str]:
     """
     given = [file for file in files if file == STDIN or os.path.exists(file)]  # noqa: PTH110  -- as the user wrote them
     names = {name for file in (*files, *deleted()) if (name := _name(file))}
-    texts = {file: comparison_key(_text(file)) for file in find(["."], Report()) if file not in given}
+    texts = {file: comparison_key(_text(file)) for file in find_files(["."], Report()) if file not in given}
     chosen = dict.fromkeys(given)
     while names:
         using = [file for file, text in texts.items() if any(name in text for name in names)]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from instrc.cli.differences import differences_text
-from instrc.cli.inputs import read_data, read_schema
+from instrc.cli.inputs import read_schema
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
+from instrc.files import read_data
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import Process
 from instrc.jsontext import dumps

@@ -14,11 +14,11 @@ from instrc.cli.progress import with_progress
 from instrc.cli.show import PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, read_bytes, shown_path
+from instrc.finding import find_files
 from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.intake import take_in
-from instrc.workspace import find
 
 
 def command(
@@ -50,7 +50,7 @@ def command(
     report = Report()
     changed: dict[Path, str] = {}
     differs = False
-    for path in with_progress(find(paths, report), "Formatting"):
+    for path in with_progress(find_files(paths, report), "Formatting"):
         source = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
             differs = True  # it is not in the canonical layout, whether errors or warnings say why

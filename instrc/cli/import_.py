@@ -60,7 +60,7 @@ def command(
     """
     if source is None:
         raise typer.BadParameter(_without_source(kind))
-    from instrc.importing import import_tools  # the help of all commands does without it
+    from instrc.importing.import_tools import import_tools  # the help of all commands does without it
 
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)

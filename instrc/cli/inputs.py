@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from instrc import problems
-from instrc.files import read_bytes, readable, shown_path
+from instrc.files import read_text, readable
 from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError, repeated_members
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
-from instrc.regular import MOST_BYTES
 from instrc.schema.wellformed import problems_of
 from instrc.source import Source, Span
 from instrc.vibes.registry import Registry
@@ -33,30 +32,12 @@ class JsonDocument:
         return self.source.span(member.start, member.end)
 
 
-def read_data(path: str, report: Report) -> bytes | None:
-    """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
-    data = read_bytes(path, MOST_BYTES, report)
-    if data is None or len(data) <= MOST_BYTES:
-        return data
-    at = Source(shown_path(path), data[:200].decode("utf-8", "replace")).whole()
-    report.add(problems.size.TooLarge(at=at, what="the file", limit=MOST_BYTES, unit="bytes"))
-    return None
-
-
 def read_json(path: str, report: Report) -> JsonDocument | None:
     """Read a file or the standard input (`-`); `None` with a problem if it is not JSON."""
-    data = read_data(path, report)
-    if data is None:
+    source = read_text(path, report)
+    if source is None:
         return None
-    name = shown_path(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        start = len(data[: error.start].decode("utf-8-sig"))
-        source = Source(name, data.decode("utf-8-sig", "replace"))
-        report.add(problems.rim.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
-        return None
-    source = Source(name, text)
+    text = source.text
     try:
         value = loads(text)
         for each in (repeated := repeated_members(text)):

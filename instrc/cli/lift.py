@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import read_data, read_json
+from instrc.cli.inputs import read_json
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
-from instrc.files import shown_path
+from instrc.files import read_text
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.lifting.lift import Lifted, LiftedCall
@@ -42,11 +41,10 @@ def command(
     """
     one_stdin(answer, way_back)
     report = Report()
-    known, data = read_json(way_back, report), read_data(answer, report)
-    if known is not None and data is not None:
+    known, source = read_json(way_back, report), read_text(answer, report)
+    if known is not None and source is not None:
         from instrc.lifting.lift import lift  # brings the validator
 
-        source = Source(shown_path(answer), data.decode("utf-8-sig", "replace"))
         try:
             lifted = lift(source.text, known.value)
         except CompileError as error:

@@ -11,11 +11,12 @@ from instrc import problems
 from instrc.cli.options import ProblemFormat, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.show import Format, say_written, show, verdict
+from instrc.finding import find_files
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
-from instrc.workspace import Workspace, find
+from instrc.workspace import Workspace
 
 
 def command(
@@ -49,7 +50,7 @@ def command(
 def _locks_of(workspace: Workspace, paths: list[str], root: list[str], shared: list[str], report: Report) -> list[Lock]:
     """Return the lock of each project that files belong to; of several only those in which something is locked."""
     projects: dict[Path, list[str]] = {}
-    for path in find(paths, report):
+    for path in find_files(paths, report):
         projects.setdefault(workspace.lock_place(path), []).append(path)
     locks: list[Lock] = []
     for place, files in projects.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import read_data, read_json
+from instrc.cli.inputs import read_json
 from instrc.cli.options import ProblemFormat, one_stdin
+from instrc.cli.plan_inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_records
 from instrc.cli.show import FINE, Format, deliver_text, show, verdict
-from instrc.files import shown_path
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, as_object, tokens
+from instrc.jsonvalue import Json, Location, as_object, tokens
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.importers.given import Given
@@ -64,15 +62,15 @@ def check(
     """Report problems in plans; the exit code is 1 if there are errors."""
     one_stdin(plan, tools)
     report = Report()
-    given, known = _read(plan, report), read_json(tools, report)
+    given, known = read_records(plan, report), read_json(tools, report)
     if given is not None and known is not None:
         from instrc.plans.check import check_plan  # brings the validator
         from instrc.plans.taskbench.tools import is_bench, tools_map
         from instrc.problems.plans import InvalidTools
 
-        bench = _bench(known.value, report) if is_bench(known.value) else None
-        if bench is not None and _are_records(given.value):
-            for path, record in _each(given.value):
+        bench = bench_of(known.value, report) if is_bench(known.value) else None
+        if bench is not None and are_records(given.value):
+            for path, record in each_record(given.value):
                 _report_problems(_imported(record, bench, repair=False)[1], given, path, report)
         else:
             found = check_plan(given.value, known.value if bench is None else tools_map(bench))
@@ -99,12 +97,12 @@ def import_(
     """
     one_stdin(records, tools)
     report = Report()
-    given, bench = _read(records, report), _read_bench(tools, report)
+    given, bench = read_records(records, report), read_bench_file(tools, report)
     text = ""
     if given is not None and bench is not None:
         several = given.value.__class__ is list
         lines: list[str] = []
-        for path, record in _each(given.value):
+        for path, record in each_record(given.value):
             plan, problems = _imported(record, bench, repair=repair)
             _report_problems(problems, given, path, report)
             id_ = record.get("id") if record.__class__ is dict else None
@@ -123,13 +121,13 @@ def export(
     """Turn plans into records of TaskBench."""
     one_stdin(plans, tools)
     report = Report()
-    given, bench = _read(plans, report), _read_bench(tools, report)
+    given, bench = read_records(plans, report), read_bench_file(tools, report)
     lines: list[str] = []
     if given is not None and bench is not None:
         from instrc.plans.taskbench.functions import export_plan
         from instrc.problems.plans import PlanProblem
 
-        several, found = _plans(given.value)
+        several, found = plans_in(given.value)
         for path, id_, plan in found:
             try:
                 record = as_object(export_plan(plan, bench))
@@ -155,13 +153,15 @@ def score(
     """
     one_stdin(gold, predictions, tools)
     report = Report()
-    right, said, bench = _read(gold, report), _read(predictions, report), _read_bench(tools, report)
+    right, said, bench = read_records(gold, report), read_records(predictions, report), read_bench_file(tools, report)
     text = ""
     if right is not None and said is not None and bench is not None:
         from instrc.plans.taskbench.score import score as compare
         from instrc.plans.taskbench.show import svg, table
 
-        found = compare([record for _, record in _each(right.value)], [record for _, record in _each(said.value)], bench)
+        found = compare(
+            [record for _, record in each_record(right.value)], [record for _, record in each_record(said.value)], bench
+        )
         match view:
             case ScoreFormat.TABLE:
                 text = table(found)
@@ -184,7 +184,7 @@ def sample(
 ) -> None:
     """Generate valid plans for the tools, one per line."""
     report = Report()
-    bench = _read_bench(tools, report)
+    bench = read_bench_file(tools, report)
     text = ""
     if bench is not None:
         from instrc.plans.taskbench.functions import sample_plans
@@ -194,38 +194,6 @@ def sample(
     _deliver(text, output, (tools,), report, shape)
 
 
-def _read(path: str, report: Report) -> Given | None:
-    """Read JSON or JSON Lines."""
-    data = read_data(path, report)
-    if data is None:
-        return None
-    from instrc.importers.given import of_text  # it knows places in both
-
-    try:
-        given = of_text(Source(shown_path(path), data.decode("utf-8-sig", "replace")))
-    except CompileError as error:
-        report.take(error)
-        return None
-    for problem in given.problems:  # lines that are broken, beside others that are not
-        report.add(problem)
-    return given
-
-
-def _read_bench(path: str, report: Report) -> Bench | None:
-    known = read_json(path, report)
-    return None if known is None else _bench(known.value, report)
-
-
-def _bench(value: Json, report: Report) -> Bench:
-    from instrc.plans.taskbench.tools import read_bench
-    from instrc.problems.importing import NotATool, NoTools
-
-    bench = read_bench(value, lambda _path, reason: report.add(NotATool(reason=reason)))
-    if not bench.tools:
-        report.add(NoTools(kind="taskbench"))
-    return bench
-
-
 def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
     from instrc.plans.taskbench.functions import import_plan
 
@@ -233,34 +201,7 @@ def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[
     return found.plan, found.problems
 
 
-def _are_records(value: Json) -> bool:
-    """Tell whether something is records of TaskBench, not a list of tasks."""
-    first = value[0] if value.__class__ is list and value else value
-    return first.__class__ is dict and "tool" not in first
-
-
-def _each(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    if value.__class__ is list:
-        yield from (((number,), record) for number, record in enumerate(value))
-    else:
-        yield (), value
-
-
-def _plans(value: Json) -> tuple[bool, list[tuple[tuple[str | int, ...], Json, Json]]]:
-    """Return the plans in a file with their places and ids: one plan, or one a line, bare or as `{id, plan}`."""
-    if value.__class__ is dict and "plan" in value:
-        return False, [(("plan",), value.get("id"), value["plan"])]
-    if value.__class__ is list and value and all(each.__class__ is list for each in value):
-        return True, [((number,), None, plan) for number, plan in enumerate(value)]
-    kept = [each for each in value if isinstance(each, dict) and "plan" in each] if isinstance(value, list) else []
-    if kept and isinstance(value, list) and len(kept) == len(value):
-        return True, [((number, "plan"), each.get("id"), each["plan"]) for number, each in enumerate(kept)]
-    return False, [((), None, value)]
-
-
-def _report_problems(
-    problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: tuple[str | int, ...], report: Report
-) -> None:
+def _report_problems(problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: Location, report: Report) -> None:
     for problem in problems:
         steps = [int(token) if token.isdecimal() else token for token in tokens(problem.pointer)]
         report.add(replace(problem, at=given.locate((*path, *steps))))

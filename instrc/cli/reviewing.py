@@ -8,9 +8,9 @@ from instrc.checking.many import check_files
 from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell
+from instrc.finding import find_files
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.workspace import find
 
 
 def review_files(
@@ -27,7 +27,7 @@ def review_files(
 ) -> int:
     """Check programs and vibes, show the problems, and return the exit code."""
     found = Report()
-    files = find(paths, found)
+    files = find_files(paths, found)
     if dependents:
         from instrc.cli.dependents import with_dependents  # few ask for it
 

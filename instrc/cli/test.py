@@ -12,11 +12,12 @@ from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write_report
-from instrc.files import is_folder, read_bytes, readable
+from instrc.files import is_folder, read_data, readable
 from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import is_regular
+from instrc.syntax.intake import take_in
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -73,10 +74,11 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
     passed = failed = known = 0
     changed: dict[Path, str] = {}
     for file in files:
-        data = read_bytes(str(file), CASE_BYTES, report)
-        if data is None:
+        data = read_data(str(file), report, CASE_BYTES)
+        source = None if data is None else take_in(str(file), data, report, CASE_BYTES)
+        if source is None:
             continue
-        text = data.decode("utf-8-sig", "replace")
+        text = source.text
         there = _cases(file, text)
         known += len(there)
         cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from instrc.finding import find_files
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge, KnownInstruction
 from instrc.lsp.positions import uri_of
@@ -21,7 +22,6 @@ from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
 from instrc.vibes.programs import ProgramFile
 from instrc.vibes.roots import ENDING, read_name
-from instrc.workspace import find
 
 _REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
 _SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
@@ -77,7 +77,7 @@ def _uses(segment: str, leads: Callable[[Knowledge, str], bool], document: TextD
     name = comparison_key(segment)
     project = _project(document, session)
     opened = [path for path in [*session.documents] if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project))]
-    saved = find([str(project)], Report())
+    saved = find_files([str(project)], Report())
     for file in {os.path.realpath(path): path for path in (*opened, *saved)}.values():  # what is open may not be saved yet
         other = session.file(file)
         if other is None or name not in comparison_key(other.source.text):

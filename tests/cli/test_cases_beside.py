@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
+from instrc.limits.incoming import CASE_BYTES
+
 PROGRAM = """
 const mail = prompt | @{
   title: "Draft", type: "object", required: ["text"],
@@ -333,3 +335,14 @@ def test_a_file_without_a_case_is_told(instrc: Instrc) -> None:
     done = instrc("test")
     assert done.code == 5
     assert done.err.startswith("mail.cases.md has no cases: a case is a heading `## …`, and blocks below it")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"), [(CASES.encode().replace(b"short", b"sh\xffrt"), "not-utf8"), (b"\n" * (CASE_BYTES + 1), "too-large")]
+)
+def test_a_file_of_cases_that_cannot_be_read_whole_is_told_and_kept(instrc: Instrc, data: bytes, name: str) -> None:
+    Path("mail.aug").write_text(PROGRAM, encoding="utf-8")
+    Path("mail.cases.md").write_bytes(data)
+    done = instrc("test", "--update")
+    assert (done.code, f"[{name}]" in done.err) == (1, True)
+    assert Path("mail.cases.md").read_bytes() == data

@@ -17,8 +17,9 @@ from instrc.checking import contents, digests, known
 from instrc.checking import many as checking
 from instrc.checking.known import SoundDigests
 from instrc.checking.many import FOLDER, check_files
+from instrc.finding import find_files
 from instrc.problems.report import Report
-from instrc.workspace import Workspace, find
+from instrc.workspace import Workspace
 
 VIBE = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -38,7 +39,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def names(*, cached: bool = True, workers: int = 1) -> list[str]:
-    found = check_files(find(["."], Report()), (), (), cached=cached, workers=workers)
+    found = check_files(find_files(["."], Report()), (), (), cached=cached, workers=workers)
     return sorted(f"{problem.name} {problem.at.source.name if problem.at else ''}" for problem in found)
 
 

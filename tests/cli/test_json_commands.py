@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_lines import Instrc
 
+from instrc.lowering.lower import lower
+
 SCHEMA = {"allOf": [{"type": "object"}, {"properties": {"_note": {"type": "string"}, "text": {"$ref": "#/$defs/t"}}}]}
 SCHEMA |= {"$defs": {"t": {"type": "string"}}}
 FLAT = {"type": "object", "properties": {"_note": {"type": "string"}, "text": {"type": "string"}}}
@@ -138,3 +140,10 @@ def test_a_mistake_says_which_of_two_files_it_is_in(instrc: Instrc, folder: Path
 def test_a_program_where_json_is_expected_is_told_as_one(instrc: Instrc, folder: Path) -> None:
     (folder / "it.aug").write_text("Draft")
     assert "`it.aug` is a program: `instrc compile it.aug` writes its schema as JSON" in instrc("flatten", "it.aug").err
+
+
+def test_an_answer_with_a_byte_that_is_no_text_is_told_at_its_place(instrc: Instrc, folder: Path) -> None:
+    (folder / "map.json").write_text(json.dumps(lower(FLAT, "openai").map))
+    (folder / "answer.json").write_bytes(b'{"text": "\xff", "_note": null}')
+    done = instrc("lift", "answer.json", "--map", "map.json", "--format", "json")
+    assert (done.code, done.out, done.problem_names()) == (1, "", ["invalid-json"])

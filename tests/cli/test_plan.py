@@ -122,3 +122,12 @@ def test_what_was_read_is_not_overwritten(instrc: Instrc, files: Path, command: 
         assert done.code == 1
         assert "it is a source of this run" in done.err
         assert (files / source).read_text() == before
+
+
+@pytest.mark.parametrize("command", ["import", "check", "export"])
+def test_a_byte_that_is_no_text_is_told_at_its_place(instrc: Instrc, files: Path, command: str) -> None:
+    (files / "bytes.json").write_bytes(json.dumps(SOUND).encode().replace(b"hello", b"h\xffllo"))
+    done = instrc("plan", command, "bytes.json", "--tools", "tools.json")
+    assert done.code == 1
+    assert "bytes.json:1:" in done.out + done.err
+    assert "[invalid-json]" in done.out + done.err

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from judges import keywords
 
 from instrc.codecs.encode import Inexpressible
-from instrc.importing import import_tools
+from instrc.importing.import_tools import import_tools
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
 from instrc.lifting.lift import lift

@@ -9,7 +9,7 @@ import pytest
 from journeys import ENDINGS, tools, tried
 
 from instrc.dialects.catalogue import targets
-from instrc.importing import import_tools
+from instrc.importing.import_tools import import_tools
 from instrc.lifting.lift import lift
 from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower

@@ -1,0 +1,61 @@
+"""The schema that a value in memory stands for: a schema, a type, a function, or a tool of any provider."""
+
+from __future__ import annotations
+
+from instrc import arguments
+from instrc.importers.given import of_value
+from instrc.importers.read_tools import Imported, read_tools
+from instrc.jsontext import loads
+from instrc.jsonvalue import Json
+from instrc.problems.imported import ReadOtherwise
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.rim import InvalidOption
+from instrc.python_types import model_as_json
+
+
+def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+    """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
+
+    What has none is a `CompileError` that names the `option`.
+    """
+    from instrc.lint.other_documents import foreign
+    from instrc.lowering.given import tool_of
+
+    known: object = value
+    if isinstance(value, str):
+        try:
+            known = loads(value)
+        except ValueError as error:
+            raise _no_schema(value, option) from error
+    known = model_as_json(known)
+    if isinstance(known, dict):
+        other = foreign(known, option)
+        if other is not None and other.importer is not None:
+            return _only_schema(read_tools(other.importer, of_value(known)), value, option)
+        if known is value or isinstance(value, str):
+            return known, ()
+    if isinstance(known, bool):
+        return known, ()
+    try:
+        tool = tool_of(value)
+    except TypeError as error:
+        raise _no_schema(value, option, str(error)) from error
+    schema: Json = tool.schema
+    if tool.description and isinstance(schema, dict) and "description" not in schema:
+        schema = {"description": tool.description, **schema}
+    return schema, ()
+
+
+def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+    if errors := [problem for problem in imported.problems if problem.severity == "error"]:
+        raise CompileError(errors)
+    if len(imported.vibes) != 1:
+        raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
+    losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # which loses nothing
+    return imported.vibes[0].document, losses
+
+
+def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
+    wanted = "a JSON Schema, a tool, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
+    given = f"{arguments.excerpt(value)}: {reason}" if reason else arguments.excerpt(value)
+    return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
