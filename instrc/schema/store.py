@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from instrc import problems
-from instrc.jsonvalue import Json, JsonObject, Location, as_text, pointer, tokens
+from instrc.jsonvalue import Json, JsonObject, Location, as_text, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.drafts import LATEST, NULLABLE, RECURSIVE, Draft, modern
 from instrc.schema.located import Locate, Located
+from instrc.schema.named_properties import properties_named
 from instrc.schema.resources import Anchors, DynamicScope, Resource, SchemaDocument, Target
 from instrc.schema.uris import join, metaschema, unescaped
-from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
 from instrc.schema.walk import subschemas
 
 
@@ -174,7 +174,6 @@ class SchemaStore(Located):
         """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
         value = resource.root
         outermost = value
-        in_data = False
         for token in tokens(fragment):
             if value.__class__ is dict and token in value:
                 value = value[token]
@@ -185,7 +184,7 @@ class SchemaStore(Located):
             else:
                 names = tuple(value) if value.__class__ is dict else ()
                 raise self.unresolved(reference, holder, names, token)
-            if value is not outermost and id(value) in self.nested and not in_data:
+            if value is not outermost and id(value) in self.nested:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
             self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
@@ -193,49 +192,19 @@ class SchemaStore(Located):
 
     def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
         """Return the only property of a name anywhere in a document of the registry."""
-        found: list[tuple[str, Json, Resource]] = []
-        names: dict[str, None] = {}
-        definitions: dict[str, str] = {}
-        """By name, what a reference to each is written as: a name alone finds properties only."""
         document = resource.document
-        start = self.resources.get(document.uri, resource)
-        stack: list[tuple[Json, tuple[str | int, ...], Resource]] = [(document.root, (), start)]
-        while stack:
-            node, path, within = stack.pop()
-            within = self.nested.get(id(node), within)
-            below: list[tuple[Json, tuple[str | int, ...], Resource]] = []
-            for keyword, value in node.items() if node.__class__ is dict else ():
-                if keyword in DATA or keyword not in HOLDERS:
-                    continue
-                if value.__class__ is dict and keyword in NAMED:
-                    for key, child in value.items():
-                        place = (*path, keyword, key)
-                        if keyword == "properties":
-                            names[key] = None
-                            if key == name:
-                                found.append((pointer(place), child, self.nested.get(id(child), within)))
-                        elif keyword in {"$defs", "definitions"}:
-                            definitions[key] = f"#{pointer(place)}"
-                        below.append((child, place, within))
-                elif value.__class__ is dict:
-                    below.append((value, (*path, keyword), within))
-                elif value.__class__ is list and keyword in MANY:
-                    below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
-            stack.extend(reversed(below))
-        if len(found) == 1:
-            return found[0][1], found[0][2]
-        if found:
-            pointers = tuple(sorted(place for place, _, _ in found))
+        named = properties_named(name, document.root, self.resources.get(document.uri, resource), self.nested)
+        if len(named.found) == 1:
+            _, node, within = named.found[0]
+            return node, within
+        if named.found:
+            pointers = tuple(sorted(place for place, _, _ in named.found))
             places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
-            raise CompileError(
-                [
-                    problems.references.AmbiguousFragment(
-                        at=self.at(holder), reference=reference, pointers=pointers, places=places
-                    )
-                ],
-            )
-        definitions = {each: place for each, place in definitions.items() if each not in names and each not in resource.anchors}
-        raise self.unresolved(reference, holder, (*resource.anchors, *names, *definitions), name, definitions)
+            ambiguous = problems.references.AmbiguousFragment
+            raise CompileError([ambiguous(at=self.at(holder), reference=reference, pointers=pointers, places=places)])
+        known = {*named.properties, *resource.anchors}
+        definitions = {each: place for each, place in named.definitions.items() if each not in known}
+        raise self.unresolved(reference, holder, (*resource.anchors, *named.properties, *definitions), name, definitions)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
         """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
