@@ -10,6 +10,15 @@ _DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}
 """Years and months have no fixed length, so they are none."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
 """Of a week, a day, an hour, …"""
+_IN_WORDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)", re.IGNORECASE)
+_UNITS = {
+    "P{}W": ("w", "wk", "week", "weeks"),
+    "P{}D": ("d", "day", "days"),
+    "PT{}H": ("h", "hr", "hrs", "hour", "hours"),
+    "PT{}M": ("m", "min", "mins", "minute", "minutes"),
+    "PT{}S": ("s", "sec", "secs", "second", "seconds"),
+}
+"""What a unit is called, by how ISO 8601 writes so many of it."""
 
 
 @lru_cache(maxsize=256)
@@ -30,3 +39,12 @@ def is_duration(text: str) -> bool:
 def is_no_time(text: str) -> bool:
     """Tell whether a duration is zero."""
     return re.search("[1-9]", text) is None
+
+
+def from_words(text: str) -> str | None:
+    """Return in ISO 8601 what is written as `5m` or `2 days`; `None` if it is no number with a unit of time."""
+    match = _IN_WORDS.fullmatch(text)
+    if match is None:
+        return None
+    number, unit = match.groups()
+    return next((form.format(number) for form, names in _UNITS.items() if unit.lower() in names), None)

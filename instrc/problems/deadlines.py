@@ -18,6 +18,7 @@ class BadDuration(Problem):
 
     `within` and `delay` are durations of ISO 8601: weeks, days, hours, minutes, seconds.
     Months and years have no fixed length and are not allowed; nor is a deadline of no time at all, which is over at once.
+    For `5m` or `"2 days"` the hint says what to write.
 
     ```aug letter.aug
     Confirm_User @ { within: "2 days" }
@@ -32,15 +33,22 @@ class BadDuration(Problem):
 
     name: ClassVar[str] = "bad-duration"
 
-    word: str
+    word: str = ""
+    """`within` or `delay`, if it is behind one."""
     over: bool = False
     """Whether it is a deadline of no time at all."""
+    written: str = ""
+    """What is written in its place, if that is no string."""
+    instead: str | None = None
+    """The same time in ISO 8601, if it can be told."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.over:
             return "this deadline is over before anything can be done"
+        if self.written:
+            return f"`{self.written}` is not a duration of ISO 8601"
         return f"`{self.word}` needs a duration of ISO 8601"
 
     @property
@@ -50,6 +58,8 @@ class BadDuration(Problem):
             return 'write how long to wait, `"PT30S"`, or leave the deadline out'
         if self.at is not None and _CALENDAR.search(self.at.text):
             return 'months and years have no fixed length: write days, `"P30D"`'
+        if self.instead:
+            return f'write `"{self.instead}"`, in `@ {{ within: "{self.instead}" }}` after the step or block'
         return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@,||||||||||", strict=True))
 """Characters that look like a sign of the language."""
 SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
@@ -10,3 +12,8 @@ DASHES = "−–—‐‑‒―"
 """Signs that look like `-`: of a number, of a list, between two stages."""
 OPERATORS = frozenset("-+*/%<>!?&^~$\\.,") | frozenset(DASHES)
 """Characters that are operators elsewhere."""
+FOREIGN_OPERATOR = re.compile(
+    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
+    r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
+)
+"""An operator of other languages that is written with two signs or more, or with one that is no sign here."""

@@ -110,7 +110,7 @@ def _mistake(
     first, last = ends(statement.value)
     joined = following is not None and share_line(source, statement, following)
     match first:
-        case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
+        case Name("within" | "deadline" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             first_of(following), Literal
         ):
             return problems.deadlines.MisplacedDeadline(at=span, word=text, place="words")

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import re
 
+from instrc.durations import from_words
 from instrc.limits.programs import REPORTED_MISTAKES
+from instrc.problems.deadlines import BadDuration
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
 from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
 from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
-from instrc.syntax.characters import DASHES, LOOKALIKES, OPERATORS, SIGN_KINDS
+from instrc.syntax.characters import DASHES, FOREIGN_OPERATOR, LOOKALIKES, OPERATORS, SIGN_KINDS
 from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, QUOTES, SINGLE_END, SINGLE_SMART, later_end, line_end_of
 from instrc.syntax.tables import END, Tables
 from instrc.syntax.tokens import Token, is_name, is_space_in_number, why_no_number
 
-_FOREIGN = re.compile(
-    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
-    r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
-)
 _SPACE = re.compile(r"\s*")
+_BEFORE_DURATION = {"COLON", "NAME", "AT", "COMMA"}
+"""What stands before `5m` where it is a time and no name."""
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
 _ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
@@ -99,7 +99,7 @@ class Scanner:
             return end + 3 if end >= 0 else line_end_of(self.text, start)
         if path := _FILE_LIKE.match(self.text, start):
             return self._path(start, path.end())
-        if foreign := _FOREIGN.match(self.text, start):
+        if foreign := FOREIGN_OPERATOR.match(self.text, start):
             self._take(foreign.lastgroup or "", start, foreign.end())
             return foreign.end()
         if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
@@ -283,6 +283,10 @@ class Scanner:
             self._take("OPERATOR", start, start + 1)
             return start + 1
         if re.fullmatch(r"\d+(?![xXbBoO_])[^\W\d]\w*", digits) and not re.fullmatch(r"\d+[eE]\d*", digits):
+            if before and before[-1] in _BEFORE_DURATION and (duration := from_words(run)):
+                self.problems.append(BadDuration(at=at, written=run, instead=duration))
+                self._take("STRING", start, end, duration)
+                return end
             self.problems.append(BadName(at=at, written=run))
             self._take("NAME", start, end, f"_{digits}")
             return end

@@ -11,7 +11,7 @@ import dataclasses
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.durations import is_duration, is_no_time
+from instrc.durations import from_words, is_duration, is_no_time
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
@@ -96,7 +96,8 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
         value = added.pop(word, None)
         if value is not None:
             if not isinstance(value, str) or not is_duration(value):
-                ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word))
+                instead = from_words(value) if isinstance(value, str) else None
+                ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, instead=instead))
                 return None
             if word == "within" and is_no_time(value):
                 ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, over=True))
