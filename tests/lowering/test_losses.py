@@ -51,6 +51,16 @@ def test_a_forbidden_property_is_told_with_its_place() -> None:
     assert lost(schema, "openai") == set()
 
 
+def test_a_forbidden_property_beside_alternatives_is_told_where_it_is_forbidden() -> None:
+    forbidden, needed = {"type": "object", "properties": {"a": False}}, {"type": "object", "required": ["b"]}
+    beside = {**forbidden, "anyOf": [needed, {"type": "object", "minProperties": 1}]}
+    inside = {**needed, "anyOf": [forbidden, {"type": "object", "required": ["c"]}]}
+    assert {place for place, word in lost(closed(x=beside), "ollama") if word == "false"} == {"/properties/x/properties/a"}
+    assert {place for place, word in lost(closed(x=inside), "ollama") if word == "false"} == {
+        "/properties/x/anyOf/0/properties/a"
+    }
+
+
 @pytest.mark.parametrize("target", OPEN)
 def test_unevaluated_keywords_are_lost_under_their_own_names(target: str) -> None:
     schema = {**closed(name={"type": "string"}), "unevaluatedProperties": False}

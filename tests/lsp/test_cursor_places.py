@@ -114,6 +114,26 @@ def test_a_called_program_is_shown_and_found(opened: Any, name: str) -> None:
     assert found.uri.endswith("schemas/support/triage.aug")
 
 
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ('{ "$ref": "¦aug:draft" }', "draft.vibe.json"),
+        ('{ "$ref": "aug:dr¦aft" }', "draft.vibe.json"),
+        ('{ "$ref": "aug:draft¦" }', "draft.vibe.json"),
+        ('{ "$ref": ¦"aug:draft" }', None),
+        ('{ "$r¦ef": "aug:draft" }', None),
+        ('{ "$ref": "aug:no¦thing" }', None),
+        ('{ "title": "dr¦aft" }', None),
+        ('{ "$ref": "aug:dr¦aft', None),
+    ],
+)
+def test_a_reference_of_a_vibe_leads_to_the_vibe_that_it_names(opened: Any, tmp_path: Path, text: str, file: str | None) -> None:
+    _, _, session = opened("¦")
+    document = session.put(str(tmp_path / "schemas" / "note.vibe.json"), text.replace("¦", ""))
+    found = navigation.definition(document, text.index("¦"), session)
+    assert (None if found is None else Path(found.uri).name) == file
+
+
 def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "b.aug").write_text("const triage = Draft;\naug:support/triage(triage)")
     (tmp_path / "schemas" / "c.aug").write_text("Draft | { Triage }")

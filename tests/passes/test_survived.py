@@ -208,6 +208,18 @@ def test_constants_in_slots_tell_steps_apart(folder: Path) -> None:
     assert [made[key]["properties"]["part"] for key in list(made)[:-1]] == [{"const": "x"}, {"const": "y"}]
 
 
+def test_blocks_in_whose_slots_different_values_are_read_are_two(folder: Path) -> None:
+    named = "const a = A(prompt); const b = B(prompt); "
+    equal = compiled(
+        named + "const c = do { Slot({ part: Own(a) }) }; const d = do { Slot({ part: Own(a) }) }; Judge(a, b, c, d)", folder
+    )
+    other = compiled(
+        named + "const c = do { Slot({ part: Own(a) }) }; const d = do { Slot({ part: Own(b) }) }; Judge(a, b, c, d)", folder
+    )
+    blocks = [[name for name in made.documents["result"]["properties"] if "do" in name] for made in (equal, other)]
+    assert blocks == [["step3_do_slot"], ["step4_do_slot", "step6_do_slot"]]
+
+
 def test_a_problem_of_a_called_program_shows_the_call(folder: Path) -> None:
     (folder / "wrong.aug").write_text("input of;\nB(nope)", encoding="utf-8")
     [problem] = problems("const a = A(prompt); Wrong(of: a)", folder)
