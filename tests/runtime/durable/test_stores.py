@@ -180,7 +180,23 @@ def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_ba
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
     location = location_of(Path("postgresql://me:secret@host/runs"))
     assert location.url.host == "host"
-    assert "secret" not in location.shown
+    assert location.shown == "postgresql+psycopg://me:***@host/runs"
+
+
+def test_a_store_of_files_is_shown_by_its_folder(tmp_path: Path) -> None:
+    assert location_of(tmp_path / "store").shown == (tmp_path / "store").as_posix()
+
+
+def test_a_connection_waits_for_others_writes_all_to_the_disk_and_keeps_references(tmp_path: Path) -> None:
+    opened = open_engine(location_of(tmp_path / "store"))
+    with opened.connect() as connection:
+        said = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("busy_timeout", "synchronous", "foreign_keys")
+        }
+        assert said == {"busy_timeout": 30_000, "synchronous": 2, "foreign_keys": 1}
+        assert connection.connection.dbapi_connection.isolation_level == "IMMEDIATE"
+    close_engine(opened)
 
 
 def test_a_secret_is_found_nowhere_in_the_store_of_a_run_that_fails_in_every_way(
