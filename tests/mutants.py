@@ -7,7 +7,7 @@
 `run` draws COUNT of all changes that are possible, plants each in a copy of this tree, and runs the tests that enter the changed
 function, the shortest first; then, as caches and tables hide who enters, those that enter another function of its file.
 A change is `killed` by the first test that fails, or that takes five times as long as before; otherwise it has `survived`,
-and the line says how many tests there was no time for.  `--only 3 8` repeats these two of the same sample, with the tests of now.
+and the line says how many tests there was no time for.  `--only 3 8` repeats these two of the same sample (map new tests first).
 
 Nothing is run that reads the source instead of running it: the tests beside this file, and those of `_READ_SOURCE`.
 """
@@ -79,7 +79,7 @@ class Recorder:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]  # -- as its documentation says
+            threading.settrace(None)
             if self.passed:
                 names = {_place(code) for code in self.entered.copy() if "/instrc/" in code.co_filename}
                 self.tests[item.nodeid] = (time.perf_counter() - begun, sorted(names))

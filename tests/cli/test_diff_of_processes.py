@@ -21,6 +21,7 @@ VIBES = {
     "pair": obj(a=TEXT, b=TEXT),
     "fix_User": obj("text", text=TEXT),
     "review": obj("text", text=TEXT),
+    "propose": obj("plan", plan={}),
     "find": obj("names", names={"type": "array", "items": TEXT}),
     "send_Activity": obj("output", output=obj("id", id=TEXT)),
     "sign_Activity": obj("output", output=obj("id", id=TEXT)),
@@ -140,13 +141,49 @@ CASES = [
         "unknown",
         id="a block that is gone",
     ),
+    pytest.param(
+        BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) }'),
+        BASE.replace("Review(s)", "when a.decision @ { minLength: 1 } { Review(s) }"),
+        [
+            (
+                "whenContext1",
+                "condition of branch 1",
+                'step2_approve.decision is "yes" → step2_approve.decision is {"type":"string","minLength":1}',
+            )
+        ],
+        [],
+        "unknown",
+        id="a condition that asks for more than one value",
+    ),
+    pytest.param(
+        BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) } else { Fix_Activity({ a }) }'),
+        BASE.replace("Review(s)", 'when a.decision is "yes" { Fix_Activity({ a }) } else { Review(s) }'),
+        [
+            ("step4_fix", "moved", "from branch 2 of whenContext1 to branch 1 of whenContext1"),
+            ("step5_review", "moved", "from branch 1 of whenContext1 to branch 2 of whenContext1"),
+        ],
+        [],
+        "unknown",
+        id="steps in the branch of each other",
+    ),
+    pytest.param(
+        BASE.replace("Review(s)", "const b = do { Fix_Activity({ s }) }; const r = Sign_Activity({ s }); Review(b, r)"),
+        BASE.replace(
+            "Review(s)",
+            "const f = do { Fix_User({ s }) }; const b = do { Fix_Activity({ f }); Sign_Activity({ s }) }; Review(b)",
+        ),
+        [("step7_sign", "moved", "from the top to doContext2")],
+        ["person: fix"],
+        "no",
+        id="a step that goes into a block that was there",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "changes", "needed", "serve"), CASES)
 def test_what_has_changed_in_the_cut_is_told(compared: Any, old: str, new: str, changes: Any, needed: Any, serve: str) -> None:
     found = compared(old, new)
-    assert set(changes) <= told(found), found
+    assert set(changes) <= told(found), sorted(told(found))
     assert found["needed"] == needed
     assert found["old_services_suffice"]["verdict"] == serve, found
 
@@ -203,7 +240,12 @@ def test_a_question_that_accepts_less_breaks_and_one_that_accepts_more_is_unknow
 def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: Path) -> None:
     step = {"properties": {"step1_a": {"type": "object", "references": ["prompt"]}}}
     process = {"type": "object", "properties": {"llmContext1": step}}
-    for name, inputs in (("a", {"x": TEXT}), ("b", {"x": TEXT, "y": TEXT}), ("c", {"x": {**TEXT, "maxLength": 2}})):
+    for name, inputs in (
+        ("a", {"x": TEXT}),
+        ("b", {"x": TEXT, "y": TEXT}),
+        ("c", {"x": {**TEXT, "maxLength": 2}}),
+        ("d", {"x": TEXT, "prompt": {}}),
+    ):
         (folder / f"{name}.json").write_text(json.dumps({**process, "inputs": inputs}))
     for old, new, words in (
         ("a", "a", "who starts the process: safe"),
@@ -211,8 +253,27 @@ def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: P
         ("b", "a", "who starts the process: breaks: the input `y` is gone"),
         ("a", "c", "who starts the process: breaks: the input `x` refuses"),
         ("c", "a", "who starts the process: safe"),
+        ("d", "d", "who starts the process: safe"),
+        ("a", "d", "who starts the process: unknown: it reads `prompt` now"),
     ):
         assert words in instrc("diff", f"{old}.json", f"{new}.json").out
+
+
+def test_the_element_of_a_block_that_is_new_is_nothing_that_somebody_gives(instrc: Instrc, folder: Path) -> None:
+    """Neither process lists its inputs, so they are the names that are read and that nothing in it has."""
+    asked = {"properties": {"step1_a": {"type": "object"}}}
+    told = {"properties": {"step2_b": {"type": "object", "references": ["one.name"], "activity": "b"}}}
+    each = {"type": "array", "items": {"properties": {"serverContext1": told}}, "each": {"item": "one", "in": "step1_a.list"}}
+    for file, contexts in (("old", {"llmContext1": asked}), ("new", {"llmContext1": asked, "eachContext1": each})):
+        (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": contexts}))
+    assert "who starts the process: safe" in instrc("diff", "old.json", "new.json").out
+
+
+def test_what_a_plan_may_call_is_needed(compared: Any) -> None:
+    run = "const d = Propose(prompt, { plan: Plan(TOOLS) }); RunPlan_Activity(d.plan)"
+    found = compared(run.replace("TOOLS", "Sign_Activity"), run.replace("TOOLS", "Sign_Activity, Fix_Activity"))
+    assert (found["needed"], found["spared"]) == (["fix_Activity"], [])
+    assert ("step1_propose", "tools of the plan", "fix_Activity, sign_Activity") in told(found)
 
 
 @pytest.mark.parametrize("name", ["prompt", "other"])
