@@ -149,12 +149,12 @@ class UnknownName(Problem):
         if called and self.word in _FUNCTIONS:
             return "a program computes nothing: let an instruction give the value"
         if called or not self.word[:1].islower():
-            return "save its schema as a vibe below a root, or try `--sketch`"
+            return "save its schema as a vibe below a root, or try `instrc compile --sketch`"
         if self.word in _REQUESTS:
             return f"the request is called `prompt`; declare another one with `input {self.word}`"
         if self._is_labelled():
             return f'write a text in quotes, `"{self.word}"`, or declare it with `input {self.word}`'
-        return f"declare it with `input {self.word}`, save its schema as a vibe below a root, or try `--sketch`"
+        return f"declare it with `input {self.word}`, save its schema as a vibe below a root, or try `instrc compile --sketch`"
 
     def _next(self) -> str:
         """Return what stands behind the name."""

@@ -27,6 +27,8 @@ _OPERATORS = {
     "!": "not",
     "not": "not",
 }
+_LENGTHS = frozenset({"length", "size", "len"})
+"""What the number of elements of a list is called elsewhere."""
 _EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
 _BEHIND = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
@@ -198,9 +200,11 @@ def _comparison(view: View) -> str:
     index = view.place + (2 if equal and view.text(view.following) == "=" else 1)
     number = view.tokens[min(index, len(view.tokens) - 1)]
     shown = view.text(number) if number.kind == "NUMBER" else "3"
-    keyword = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}[
-        view.text(view.token) + ("=" if equal else "")
-    ]
+    sign = view.text(view.token) + ("=" if equal else "")
+    if view.text(view.tokens[view.place - 1]) in _LENGTHS and shown.isdecimal():
+        keyword, more = {"<": ("maxItems", -1), "<=": ("maxItems", 0), ">": ("minItems", 1), ">=": ("minItems", 0)}[sign]
+        return f"ask the list for its length by a JSON Schema: `PATH @ {{ {keyword}: {max(int(shown) + more, 0)} }}`"
+    keyword = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}[sign]
     return f"compare by a JSON Schema: `PATH @ {{ {keyword}: {shown} }}`"
 
 

@@ -75,6 +75,8 @@ MISTAKES = [
     (CHECK + 'when c.ok «and» c.level is "low" { Draft(prompt) }', "unknown-operator", "one `when` in the other"),
     (CHECK + "when c.level is «low» { Draft(prompt) }", "bad-condition", 'is "low"'),
     (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMinimum: 3 }"),
+    (PEOPLE + "when p.people.length «>» 0 { Draft(prompt) }", "unknown-operator", "{ minItems: 1 }"),
+    (PEOPLE + "when p.people.size «<»= 4 { Draft(prompt) }", "unknown-operator", "{ maxItems: 4 }"),
     ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the result of the call first"),
     (CHECK + 'when «c.level is "medium"» { Draft(prompt) }', "never-true", '`"low"`, `"high"`'),
     ("const check = Check(prompt); when «Check».ok { Draft(prompt) }", "not-a-value", "did you mean `check`?"),
