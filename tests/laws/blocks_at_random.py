@@ -1,58 +1,47 @@
-"""Programs with blocks, drawn at random over the vocabulary of `meaning`, and written as source."""
+"""Programs with blocks, drawn at random over the vocabulary of `meaning`: every block, plans, choices, called programs, times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
+from bodies import Block, Body, Call, Expression, change_in, expressions_of, paths_of, walk
 from hypothesis import strategies as st
 
-from instrc.jsonvalue import Json
-
 CALLS = ("Ma", "Mb", "Mc", "Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
-
-
+PROGRAMS = ("Inner", "Outer")
+"""Programs of `meaning` that are called, with `who` beside what they are given."""
 MEMBERS = {
     "Ma": "a",
     "Mb": "b",
     "Mc": "c",
+    "Ml": "names",
     "Fetch_Activity": "slots",
     "Log_Activity": "id",
     "FindUser": "output",
     "Confirm_User": "decision",
     "Act": "plan",
+    "Choose": "id",
 }
 """A member of what each call gives."""
 TOOLS = ("Fetch_Activity", "Log_Activity", "Get_Activity")
 """What plans may use, beside `Use_Activity`, which takes anything that the program gives."""
+KINDS = ("when", "when else", "else when", "each", "count", "repeat", "repeat else", "over", "over until", "try", "do")
+ENDS = (" until round is 2 max 4", " until round is 3 keep 1", " until round is 2 max 2 keep 2")
+IN_VAIN = (" until round is 5 max 2 else ", " until round is 5 keep 1 else ", " until round is 2 else ")
+TIMES = ('within: "PT5S"', 'delay: "PT1S"', 'delay: "PT1S", within: "P1D"')
 
 
 @dataclass(frozen=True)
-class Call:
-    name: str
-    arguments: tuple[str, ...]
-    """Names, `prompt` among them, and paths."""
-    tools: tuple[Call, ...] = ()
-    """What the plan that it makes may use, each with the arguments that the program gives."""
+class Words:
+    """What is drawn beside calls and blocks."""
 
-
-@dataclass(frozen=True)
-class Body:
-    statements: tuple[tuple[str, Expression], ...]
-    value: Expression
-
-
-@dataclass(frozen=True)
-class Block:
-    opening: str
-    """`when prompt is "a"`, `each x in prompt`, …"""
-    bodies: tuple[Body, ...]
-    closing: str = ""
-
-
-Expression: TypeAlias = Call | Block | str
-"""A string is a name."""
+    rounds: bool = False
+    """What blocks give: `round`, `previous`, `rounds`, `error`."""
+    plans: bool = False
+    more: bool = False
+    """Called programs, choices, times, `Fail`, conditions and lists of own names."""
+    again: list[tuple[frozenset[str], Expression]] | None = None
+    """All expressions with the names that they need, to be repeated."""
 
 
 @st.composite
@@ -61,24 +50,23 @@ def bodies(
     visible: tuple[str, ...] = (),
     depth: int = 2,
     at: str = "n",
-    *,
-    rounds: bool = False,
-    plans: bool = False,
-    again: list[tuple[frozenset[str], Expression]] | None = None,
+    words: Words = Words(),
 ) -> Body:
-    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, with `plans` plans, too.
-
-    With `again`, where all expressions are kept with the names that they need, it repeats such as have been drawn before.
-    """
+    """Draw a body whose calls are given what is `visible` there."""
     statements: list[tuple[str, Expression]] = []
     for number in range(draw(st.integers(0, 3))):
         name = f"{at}{number}"
-        value = draw(expressions(visible, depth, name, rounds=rounds, plans=plans, again=again))
+        value = draw(_expressions(visible, depth, name, words))
         statements.append((name, value))
         member = MEMBERS.get(value.name) if isinstance(value, Call) else None
         visible = (*visible, name, *([f"{name}.{member}"] if member else []))
-    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds, plans=plans, again=again))
+    value = draw(_expressions(visible, depth, f"{at}v", words))
     return Body(tuple(statements), value)
+
+
+def whole(*, rounds: bool = True) -> st.SearchStrategy[Body]:
+    """Return programs of everything that the language has; without `rounds` a name may be inlined anywhere."""
+    return bodies(words=Words(rounds, plans=True, more=True))
 
 
 @st.composite
@@ -87,45 +75,33 @@ def repeating(draw: st.DrawFn, depth: int = 3) -> Body:
     first, second = Call("Ma", ("prompt",)), Call("Mb", ("prompt",))
     block = Block("do", (Body((("s", first),), Call("Mb", ("s",))),))
     known = [first, second, block, Block("do", (Body((), block),)), Block("do", (Body((("t", second),), Call("Ma", ("t",))),))]
-    inside = draw(bodies(depth=depth, again=[(frozenset(("prompt",)), each) for each in known]))
+    inside = draw(bodies(depth=depth, words=Words(again=[(frozenset(("prompt",)), each) for each in known])))
     return Body((), Block("do", (inside,)))
 
 
 @st.composite
-def expressions(
-    draw: st.DrawFn,
-    visible: tuple[str, ...],
-    depth: int,
-    at: str,
-    *,
-    rounds: bool,
-    plans: bool,
-    again: list[tuple[frozenset[str], Expression]] | None = None,
-) -> Expression:
+def _expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: Words) -> Expression:
+    again = words.again
     fit = [each for needed, each in again or () if needed <= {*visible, "prompt"}]
     if fit and draw(st.booleans()):
         return _under_other_names(draw(st.sampled_from(fit)), at)
-    made = draw(_new(visible, depth, at, rounds=rounds, plans=plans, again=again))
+    made = draw(_new(visible, depth, at, words))
     if again is not None:
         again.append((_needed(made), made))
+    if words.more and not isinstance(made, str) and not draw(st.integers(0, 7)):
+        made = replace(made, time=draw(st.sampled_from(TIMES)))
     return made
 
 
 def _needed(expression: Expression) -> frozenset[str]:
     """Return the names that an expression reads from outside of it, as they are written."""
-    match expression:
-        case Call(_, arguments, tools):
-            return frozenset(arguments).union(*map(_needed, tools))
-        case Block(opening, inside):
-            found = frozenset[str]().union(*(_needed(value) for body in inside for value in _expressions(body)))
-            own = {name for body in inside for name, _ in body.statements} | {opening.partition(" in ")[0].rpartition(" ")[2]}
-            return frozenset(each for each in found if each.partition(".")[0] not in own)
-        case _:
-            return frozenset((expression,))
-
-
-def _expressions(body: Body) -> list[Expression]:
-    return [*(value for _, value in body.statements), body.value]
+    found = paths_of(expression)
+    if not isinstance(expression, Block):
+        return frozenset(found)
+    own = {name for body in expression.bodies for name, _ in body.statements}
+    own.add(expression.opening.partition(" in ")[0].rpartition(" ")[2])
+    found = found.union(*(_needed(value) for body in expression.bodies for value in expressions_of(body)))
+    return frozenset(each for each in found if each.partition(".")[0] not in own)
 
 
 def _under_other_names(expression: Expression, at: str) -> Expression:
@@ -136,43 +112,81 @@ def _under_other_names(expression: Expression, at: str) -> Expression:
 
 
 @st.composite
-def _new(
-    draw: st.DrawFn,
-    visible: tuple[str, ...],
-    depth: int,
-    at: str,
-    *,
-    rounds: bool,
-    plans: bool,
-    again: list[tuple[frozenset[str], Expression]] | None,
-) -> Expression:
-    if plans and (planned := draw(st.sampled_from((None, None, "Act", *(each for each in visible if each.endswith(".plan")))))):
-        return draw(_planners(visible)) if planned == "Act" else Call("RunPlan_Activity", (planned,))
-    if depth == 0 or draw(st.integers(0, 2 if again is None else 1)):
-        arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3 if again is None else 2))
-        return Call(draw(st.sampled_from(CALLS if again is None else CALLS[:2])), tuple(arguments))
-    kinds = ["when", "when else", "each", "count", "repeat", "over", "try", "do"]
-    kind = draw(st.sampled_from(kinds if again is None else [*kinds[:2], "do", "do"]))
-    inside = (*visible, f"{at}e") if kind in {"each", "over"} else visible
-    if rounds and kind in {"repeat", "over"}:
+def _new(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: Words) -> Expression:
+    few = words.again is not None
+    planned = [each for each in visible if each.endswith(".plan")]
+    if words.plans and (chosen := draw(st.sampled_from((None, None, "Act", *planned)))):
+        return draw(_planners(visible)) if chosen == "Act" else Call("RunPlan_Activity", (chosen,))
+    if depth == 0 or draw(st.integers(0, 1 if few else 2)):
+        arguments = tuple(draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=2 if few else 3)))
+        return draw(_calls(visible, arguments, words))
+    return draw(_blocks(visible, depth, at, words))
+
+
+@st.composite
+def _calls(draw: st.DrawFn, visible: tuple[str, ...], arguments: tuple[str, ...], words: Words) -> Call:
+    if words.again is not None:
+        return Call(draw(st.sampled_from(CALLS[:2])), arguments)
+    if not words.more:
+        return Call(draw(st.sampled_from(CALLS)), arguments)
+    name = draw(st.sampled_from((*CALLS, "Ml", "Ml", "Choose", "Choose", *PROGRAMS)))
+    if name in PROGRAMS:
+        given = [each for each in arguments if each != "error"] or ["prompt"]  # which is another one in their own `try`
+        return Call(name, (given[0], given[-1]), labelled="who: ")
+    lists = [each for each in visible if each.endswith(".names")]
+    if name != "Choose" or not lists:
+        return Call("Ml" if name == "Choose" else name, arguments)
+    return Call(name, arguments, among=draw(st.sampled_from(lists)))
+
+
+@st.composite
+def _blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: Words) -> Block:
+    few = words.again is not None
+    kind = draw(st.sampled_from(("when", "when else", "do", "do") if few else KINDS))
+    inside = (*visible, f"{at}e") if kind in {"each", "over", "over until"} else visible
+    if words.rounds and kind in {"repeat", "repeat else", "over", "over until"}:
         inside = (*inside, "round", "previous", "rounds")
-    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds, plans=plans, again=again))]
-    if kind in {"when else", "try"}:
-        beside = (*visible, "error") if rounds and kind == "try" else visible
-        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds, plans=plans, again=again)))
+
+    def body(number: int, seen: tuple[str, ...]) -> Body:
+        return draw(bodies(seen, depth - 1, f"{at}_{number}", words))
+
+    made = [body(0, inside)]
+    if kind in {"when else", "else when"}:
+        made.append(body(1, visible))
+    if kind == "else when" and draw(st.booleans()):  # with an `else`
+        made.append(body(2, visible))
+    if kind == "try":
+        made.append(body(1, (*visible, "error") if words.rounds else visible))
+        if words.more and words.rounds and not draw(st.integers(0, 3)):
+            made[1] = replace(made[1], value=Call("Fail", ("error",)))
+    if kind == "repeat else":
+        made.append(body(1, (*visible, "rounds") if words.rounds else visible))
+    lists = ("prompt", *(each for each in visible if words.more and each.endswith(".names")))
+    texts = ("prompt", *(each for each in visible if words.more and each.endswith((".a", ".id", ".names"))))
     match kind:
-        case "when" | "when else":
-            return Block('when prompt is "a"', tuple(made))
+        case "when" | "when else" | "else when":
+            test = draw(st.sampled_from(('is "a"', '@ { type: "string" }'))) if words.more else 'is "a"'
+            between = (' else when prompt is "other" ', " else ") if kind == "else when" else (" else ",)
+            return Block(f"when {{}} {_braced(test)}", tuple(made), between=between, over=draw(st.sampled_from(texts)))
         case "each":
-            return Block(f"each {at}e in prompt", tuple(made))
+            return Block(f"each {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)))
         case "count":
             return Block(f"each {at}c in 2", tuple(made))
         case "repeat":
-            return Block("repeat", tuple(made), " until round is 2 max 4")
+            return Block("repeat", tuple(made), draw(st.sampled_from(ENDS)))
+        case "repeat else":
+            return Block("repeat", tuple(made), between=(draw(st.sampled_from(IN_VAIN)),))
         case "over":
-            return Block(f"repeat {at}e in prompt", tuple(made))
+            return Block(f"repeat {at}e in {{}}", tuple(made), over=draw(st.sampled_from(lists)))
+        case "over until":
+            return Block(f"repeat {at}e in {{}}", tuple(made), " until round is 2", over=draw(st.sampled_from(lists)))
         case _:
             return Block(kind, tuple(made))
+
+
+def _braced(text: str) -> str:
+    """Return a text of which nothing is filled in by `format`."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 @st.composite
@@ -183,74 +197,3 @@ def _planners(draw: st.DrawFn, visible: tuple[str, ...]) -> Call:
     if draw(st.booleans()):
         tools.append(Call("Use_Activity", (draw(seen),)))
     return Call("Act", tuple(draw(st.lists(seen, min_size=1, max_size=2))), tuple(tools))
-
-
-def write(body: Body, *, top: bool = False) -> str:
-    lines = [f"const {name} = {written(value)};" for name, value in body.statements]
-    whole = f"{' '.join(lines)} {written(body.value)}".strip()
-    return whole if top else f"{{ {whole} }}"
-
-
-def written(expression: Expression | tuple[str, ...]) -> str:
-    match expression:
-        case str():
-            return expression
-        case Call(name, arguments, tools):
-            planned = f"{{ plan: Plan({', '.join(map(_bound, tools))}) }}"
-            return f"{name}({', '.join((*arguments, planned) if tools else arguments)})"
-        case Block(opening, inside, closing):
-            return f"{opening} {' else '.join(map(write, inside))}{closing}"
-    raise TypeError(expression)
-
-
-def _bound(tool: Call) -> str:
-    """Write a tool, with what the program gives to it under a name."""
-    return f"{tool.name}(given: {tool.arguments[0]})" if tool.arguments else tool.name
-
-
-def walk(body: Body) -> Iterator[Body]:
-    yield body
-    for expression in (*(value for _, value in body.statements), body.value):
-        if isinstance(expression, Block):
-            for inner in expression.bodies:
-                yield from walk(inner)
-
-
-def changed(body: Body, name: Json, change: Json) -> Body:
-    """Return a body in which names are changed and the order of statements, everywhere."""
-    statements = [(name(key), change_in(value, name, change)) for key, value in body.statements]
-    return Body(tuple(change(statements, body)), change_in(body.value, name, change))
-
-
-def change_in(expression: Expression, name: Json, change: Json) -> Expression:
-    match expression:
-        case str():
-            return name(expression)
-        case Call(callee, arguments, tools):
-            given = tuple(name(head) + dot + rest for head, dot, rest in (each.partition(".") for each in arguments))
-            return Call(callee, given, tuple(change_in(each, name, change) for each in tools))
-        case Block(_, inside, _):
-            return replace(expression, bodies=tuple(changed(each, name, change) for each in inside))
-    raise TypeError(expression)
-
-
-def read_in(body: Body) -> set[str]:
-    found: set[str] = set()
-    for each in walk(body):
-        for expression in (*(value for _, value in each.statements), each.value):
-            if isinstance(expression, Call):
-                calls = (expression, *expression.tools)
-                found |= {given.partition(".")[0] for call in calls for given in call.arguments}
-    return found
-
-
-def used(body: Body) -> Body:
-    """Return a program whose own names are all read: what nothing reads at the top is not carried out."""
-    read = read_in(body)
-    return replace(body, statements=tuple((name, value) for name, value in body.statements if name in read))
-
-
-def settled(body: Body) -> Body:
-    while (less := used(body)) != body:
-        body = less
-    return body

@@ -42,7 +42,14 @@ VIBES: dict[str, Json] = {
     "act": _object("answer", plan={}),
     "use": _object("more", given={}),
     "use_Activity": _object("done"),
+    "ml": _object(names={"type": "array", "items": {"type": "string"}}),
+    "choose": _object("id"),
 }
+CALLED = {
+    "inner": "const d = Ma(prompt, who); try { Log_Activity(d.a) } else { Mc(d, who) }",
+    "outer": 'const i = Inner(who, who: prompt); each x in 2 { when prompt is "a" { Mb(x, i) } else { do { Confirm_User(x) } } }',
+}
+"""Programs that are called, with an input `who` beside the request."""
 MODELS = ("Ma", "Mb", "Mc", "Md", "Fetch")
 OTHERS = ("Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
 MIXINS = ("Introspect_Mixin", "SelfEvaluate_Mixin", "Loop_Mixin")
@@ -165,9 +172,11 @@ REGISTRY_FOLDER = "vibes"
 
 
 def registry(folder: Path) -> Registry:
-    """Return a registry of the vocabulary."""
+    """Return a registry of the vocabulary, with the programs that are called."""
     for name, schema in VIBES.items():
         (folder / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    for name, text in CALLED.items():
+        (folder / f"{name}.aug").write_text(f"input who; {text}", encoding="utf-8")
     return Registry([folder])
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from blocks_at_random import Body, bodies, settled, write
+from blocks_at_random import whole
+from bodies import Body, settled, write
 from hunting import examples
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ def filled(schema: Any, choose: Callable[[int], int]) -> Any:
         return [_task(tasks[choose(len(tasks))]["properties"], f"t{number}", choose) for number in range(choose(3))]
     if kind == "object":
         return {name: filled(each, choose) for name, each in schema.get("properties", {}).items()}
-    return {"string": "x", "integer": 1, "number": 1, "boolean": True, "array": []}[kind]
+    return {"string": "x", "integer": 1, "number": 1, "boolean": True, "array": ["x", "y"]}[kind]
 
 
 def _task(parts: Any, name: str, choose: Callable[[int], int]) -> Any:
@@ -109,7 +110,7 @@ def _head(path: Any) -> str | None:
 
 @QUICK
 @given(
-    body=bodies(rounds=True, plans=True),
+    body=whole(),
     request=st.sampled_from([["x", "y"], "a", "other", [], None]),
     broken=st.frozensets(st.sampled_from(["log_Activity", "fetch_Activity"])),
     data=st.data(),
@@ -117,7 +118,8 @@ def _head(path: Any) -> str | None:
 def test_the_record_of_any_run_validates_and_every_path_leads_somewhere(
     body: Body, request: Any, broken: frozenset[str], data: st.DataObject, known: Registry
 ) -> None:
-    made = compiled(write(settled(body), top=True), known)
+    text = write(settled(body), top=True)
+    made = compiled(text, known)
     assert not isinstance(made, set), made
     if "process" not in made[0].documents:
         return
@@ -138,10 +140,10 @@ def test_the_record_of_any_run_validates_and_every_path_leads_somewhere(
     if outcome["status"] == "done":
         Draft202012Validator(document).validate(record)
     else:
-        assert request in ("a", "other") or broken, outcome
+        assert request in ("a", "other") or broken or any(word in text for word in ("within", "OneOf", "Fail")), outcome
     empty = nothing_by_rule(document) | ({"prompt"} if request is None else set())
-    for text, value in read:
-        assert value is not None or _head(text) in empty, text
+    for path, value in read:
+        assert value is not None or _head(path) in empty, path
     assert Process.from_json(document).to_json() == document
 
 

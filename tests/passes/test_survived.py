@@ -379,3 +379,9 @@ def test_a_decision_without_what_was_shown_is_told_whatever_else_activities_are_
     both = "{ first: Get_Activity(id: prompt), then: Get_Activity(said) }"
     [among] = problems(decided.replace("Get_Activity(said)", both), folder)
     assert alone.name == among.name == "unread-result"
+
+
+def test_a_block_with_a_called_program_that_is_written_twice_is_one(folder: Path) -> None:
+    block = "do { const a = A(prompt); Team(prompt, of: a.x) }"
+    once, twice = (compiled(text, folder) for text in (f"const d = {block}; B(d, d)", f"B({block}, {block})"))
+    assert dumps(once.documents) == dumps(twice.documents)

@@ -9,6 +9,7 @@ from instrc import problems
 from instrc.ir.blocks import regions_of
 from instrc.ir.fusion import is_lone_instruction
 from instrc.ir.graph import Context, Graph
+from instrc.ir.reads import Constant
 from instrc.ir.surface import (
     Annotated,
     Anonymous,
@@ -165,7 +166,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         compound=compound,
         block_numbers=tuple([step.number for step in blocks]),
         labels=evaluation.labels,
-        passed=tuple(evaluation.passed),
+        passed=tuple(each for each in evaluation.passed if isinstance(each.value, Constant) or not steps.is_dropped(each.value)),
     )
 
 

@@ -1,0 +1,193 @@
+"""An evaluator of programs as they are written, apart from the compiler: it says what a run must give.
+
+Every answer is made of the name of the call and of what the call was given.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from hashlib import sha256
+from typing import Any
+
+from bodies import Block, Body, Call, Expression
+
+from instrc.jsontext import dumps
+
+MEMBERS = {
+    "ma": "a",
+    "mb": "b",
+    "mc": "c",
+    "fetch": "who",
+    "fetch_Activity": "slots",
+    "log_Activity": "id",
+    "confirm_User": "decision",
+    "choose": "id",
+}
+"""The only member of what each call gives."""
+
+
+class FailedError(Exception):
+    """The run, or the body of a `try`, has failed."""
+
+
+def answer(name: str, given_: Any) -> Any:
+    """Return what a call gives for what it is given."""
+    said = sha256(dumps([name, comparable(given_)], indent=False).encode()).hexdigest()[:12]
+    if name == "get_Activity":
+        return {"$cost": 1}
+    if name == "find_user":
+        return {"query": said}
+    if name == "find_user output":
+        return said
+    if name == "ml":
+        return {"names": [f"{said}{number}" for number in range(int(said[0], 16) % 3)]}
+    return {MEMBERS[name]: said}
+
+
+def comparable(value: Any) -> Any:
+    """Return a value in which rounds do not show the keys of their steps, nor errors their texts."""
+    if isinstance(value, list):
+        return [comparable(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"step", "kind", "code", "message"}:
+        return "an error"
+    if value and all(re.match(r"step\d+_", key) for key in value):
+        given_ = [each["output"] if isinstance(each, dict) and "output" in each else each for each in value.values()]
+        return sorted({dumps(comparable(each), indent=False) for each in given_})
+    return {key: comparable(each) for key, each in value.items()}
+
+
+class Evaluator:
+    """Carries out a program as it is written: names are places for values, and statements come one after the other."""
+
+    def __init__(self, broken: frozenset[str]) -> None:
+        self.broken = broken
+        self.effects: set[str] = set()
+        self.failures = 0
+
+    def body(self, body: Body, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Return the value of a body, and what its own names stand for."""
+        names, own = dict(names), {}
+        for name, expression in body.statements:
+            names[name] = own[name] = self.value(expression, names)
+        return self.value(body.value, names), own
+
+    def value(self, expression: Expression, names: dict[str, Any]) -> Any:
+        match expression:
+            case str():
+                return self.read(expression, names)
+            case Call(name, arguments, _):
+                read = [self.read(each, names) for each in arguments]
+                if name in {"Inner", "Outer"}:
+                    return self.program(name, *read)
+                if name == "Fail" or (expression.among and not self.read(expression.among, names)):
+                    self.failures += 1
+                    raise FailedError
+                made = self.call(name, read[0] if len(read) == 1 else read)
+                return {"id": self.read(expression.among, names)[0]} if expression.among else made
+            case Block():
+                return self.block(expression, names)
+        raise TypeError(expression)
+
+    def read(self, path: str, names: dict[str, Any]) -> Any:
+        head, _, member = path.partition(".")
+        value = names[head]
+        if not member or member == "output":
+            return value
+        return value.get(member) if isinstance(value, dict) else None
+
+    def call(self, name: str, given_: Any) -> Any:
+        match name:
+            case "FindUser":
+                return self.effect("find_user", answer("find_user", given_))
+            case "Fetch_Activity":
+                return self.effect("fetch_Activity", answer("fetch", given_))
+            case "Log_Activity":
+                return self.effect("log_Activity", given_)
+            case "Get_Activity":
+                self.effect("get_Activity", given_)
+                return {}
+            case "Confirm_User":
+                return answer("confirm_User", given_)
+            case _:
+                return answer(name.lower(), given_)
+
+    def program(self, name: str, prompt: Any, who: Any) -> Any:
+        """Return what one of the called programs of `meaning` gives."""
+        if name == "Inner":
+            done = self.call("Ma", [prompt, who])
+            try:
+                return self.call("Log_Activity", done["a"])
+            except FailedError:
+                return self.call("Mc", [done, who])
+        inner = self.program("Inner", who, prompt)
+        return [self.call("Mb", [each, inner]) if prompt == "a" else self.call("Confirm_User", each) for each in (1, 2)]
+
+    def effect(self, name: str, given_: Any) -> Any:
+        if name in self.broken:
+            self.failures += 1
+            raise FailedError
+        self.effects.add(dumps([name, comparable(given_)], indent=False))
+        return answer("find_user output" if name == "find_user" else name, given_)
+
+    def block(self, block: Block, names: dict[str, Any]) -> Any:
+        first, *others = block.bodies
+        over = self.read(block.over, names)
+        match block.opening.split():
+            case ["when", *test]:
+                holds = [over == "a" if test[1] == "is" else isinstance(over, str)]
+                if " when " in block.between[0]:
+                    holds.append(names["prompt"] == "other")
+                chosen = next((body for body, held in itertools.zip_longest(block.bodies, holds, fillvalue=True) if held), None)
+                return self.body(chosen, names)[0] if isinstance(chosen, Body) else None
+            case ["each", name, "in", "2"]:
+                return [self.body(first, {**names, name: each})[0] for each in (1, 2)]
+            case ["each", name, "in", _]:
+                return [self.body(first, {**names, name: each})[0] for each in self.listed(over)]
+            case ["repeat", name, "in", _]:
+                elements = self.listed(over)[: 2 if block.closing else None]
+                return self.rounds(first, [{**names, name: each} for each in elements])[0]
+            case ["repeat"]:
+                return self.again(block, names)
+            case ["try"]:
+                try:
+                    return self.body(first, names)[0]
+                except FailedError:
+                    error = {"step": None, "kind": "failed", "code": None, "message": ""}
+                    return self.body(others[0], {**names, "error": error})[0]
+            case _:
+                return self.body(first, names)[0]
+
+    def again(self, block: Block, names: dict[str, Any]) -> Any:
+        """Return what a `repeat … until round is …` gives."""
+        words = (block.closing or block.between[0]).split()
+        counts = {word: int(words[words.index(word) + 1]) for word in ("is", "max", "keep") if word in words}
+        most, keep = counts.get("max", 3), counts.get("keep")
+        made, rounds = self.rounds(block.bodies[0], [names] * min(counts["is"], most), keep)
+        if counts["is"] <= most or len(block.bodies) == 1:
+            return made[-1]
+        return self.body(block.bodies[1], {**names, "rounds": rounds[-keep:] if keep else rounds})[0]
+
+    def rounds(self, body: Body, each_with: list[dict[str, Any]], keep: int | None = None) -> tuple[list[Any], list[Any]]:
+        made: list[Any] = []
+        rounds: list[Any] = []
+        for number, names in enumerate(each_with, 1):
+            about = {
+                "round": number,
+                "previous": rounds[-1] if rounds else None,
+                "rounds": rounds[-keep:] if keep else list(rounds),
+            }
+            value, own = self.body(body, {**names, **about})
+            made.append(value)
+            rounds.append({f"step0_{name}": each for name, each in own.items()})
+        return made, rounds
+
+    def listed(self, value: Any) -> list[Any]:
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self.failures += 1
+            raise FailedError
+        return value
