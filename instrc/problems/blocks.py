@@ -222,10 +222,17 @@ class StrayWord(Problem):
 
 
 _TOGETHER = "write `do { … }` for each: blocks that do not read each other's results run at the same time"
+_AGAIN = "write `repeat { … } until PATH`, or `each i in 3 { … }` for three at the same time"
+_LIMITED = 'write it after the block: `do { … } @ { within: "PT30S" }`'
 INSTEAD = {
     "otherwise": "write `else { … }`",
     "default": "write `else { … }`",
-    "loop": "write `repeat { … } until PATH`",
+    "loop": _AGAIN,
+    "times": _AGAIN,
+    "retry": "who runs the program says how often a step is tried; `try { … } else { … }` says what is done if it fails",
+    "timeout": _LIMITED,
+    "deadline": _LIMITED,
+    "within": _LIMITED,
     "until": "write `repeat { … } until PATH`: the condition comes after the braces",
     "parallel": _TOGETHER,
     "all": _TOGETHER,

@@ -140,7 +140,8 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"elif", "elsif", "else if", "elseif"}), "write `else when PATH { … }`"),
     (frozenset({"map", "forEach", "for_each", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),
     (frozenset({"break", "continue"}), "a block runs to its end; write `repeat { … } until PATH` for a loop that ends early"),
-    (frozenset({"if", "unless", "switch", "match", "case", "then"}), "write `when PATH { … } else { … }`"),
+    (frozenset({"then"}), "write `|` before what reads the step before it; a choice is `when PATH { … } else { … }`"),
+    (frozenset({"if", "unless", "switch", "match", "case"}), "write `when PATH { … } else { … }`"),
     (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
     (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
     (

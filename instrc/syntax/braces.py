@@ -31,10 +31,21 @@ def stray_else(view: View) -> Slip:
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found
-    beside = view.source.text[before.end : opening.start].strip(" \t") == ""
-    if before.kind == "NAME" and beside and view.read[0] == opening:  # the statement begins with the brace
-        return blocks.BracesAfterName(at=view.span(before), word=view.text(before)), GIVE_UP
+    if view.read[0] == opening and (
+        name := _name_before(view, view.tokens.index(opening))
+    ):  # the statement begins with the brace
+        return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
     return None
+
+
+def _name_before(view: View, place: int) -> Token | None:
+    """Return the name before braces on their line, with or without a number or a text between: `loop 3 { … }`."""
+    last = place - 1
+    if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
+        last -= 1
+    name = view.tokens[last]
+    between = view.source.text[name.end : view.tokens[place].start]
+    return name if last >= 0 and name.kind == "NAME" and "\n" not in between else None
 
 
 def _negation(view: View, otherwise: Token) -> Token | None:

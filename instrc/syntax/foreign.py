@@ -23,6 +23,7 @@ from instrc.syntax.view import (
 _BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
 _WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
 _TEMPLATE = "there are no templates: write `when PATH { … } else { … }`, `each NAME in PATH { … }`"
+_COMPARED = "there are no comparisons: choose by `when PATH is VALUE { … } else { … }`"
 _ADVICE = {
     "&&": (_BESIDE,),
     "&": (_BESIDE,),
@@ -116,7 +117,7 @@ def foreign_sign(view: View) -> Slip:
                 return statements.WrongEquals(at=at, text=text), TokenRepair((view.one("EQUAL"),), 1)
             if view.accepts("COLON") and text == ":=":
                 return notation.EqualsForColon(at=at), TokenRepair((view.one("COLON"),), 1)
-            return words.UnknownOperator(at=at, text=text, advice=("there are no comparisons",)), _separate(view)
+            return words.UnknownOperator(at=at, text=text, advice=(_COMPARED,)), _separate(view)
         case "OPERATOR" if text == "?" and _is_ternary(view):
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
         case "OPERATOR":
