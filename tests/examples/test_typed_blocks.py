@@ -51,7 +51,7 @@ AGENTS = [
 
 def test_every_line_of_a_console_is_a_command() -> None:
     programs = {line.command.split()[0] for line in LINES}
-    assert programs == {"instrc", "python", "pip", "temporal", "head", "git"}
+    assert programs == {"instrc", "python", "pip", "temporal", "head"}
 
 
 @pytest.mark.parametrize("line", AGENTS, ids=lambda line: f"{line.page.parent.name}: {line.command}")

@@ -327,6 +327,16 @@ def test_upgrading_identifiers_and_recursion() -> None:
     assert set(upgrade(both)) == {"$schema", "definitions", "$defs"}
 
 
+def test_a_recursive_reference_says_nothing_today() -> None:
+    """2019-09 has it, and 2020-12 another word for it."""
+    inner = {"$recursiveRef": "#", "allOf": [{"minimum": 1}, {"maximum": 2}]}
+    schema = {"multipleOf": 3, "properties": {"a": inner}}
+    assert flatten(schema)["properties"]["a"] == {"minimum": 1, "maximum": 2}
+    of_2019 = flatten({"$schema": D19, **schema})
+    assert of_2019["properties"]["a"] == {"$ref": "#/$defs/schema"}
+    assert of_2019["$defs"]["schema"]["multipleOf"] == 3
+
+
 def test_what_is_of_today_stays_the_same_object() -> None:
     for schema in (True, {"allOf": [{"$ref": "#/x"}]}, {"$schema": LATEST, "items": {}}):
         assert upgrade(schema) is schema

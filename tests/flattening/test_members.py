@@ -175,6 +175,7 @@ def intersect(left: Any, right: Any) -> Any:
             {**an_object(x=TEXT, y=TEXT), "additionalProperties": {"type": "number", "minimum": 1}},
         ),
         (True, {"minProperties": 1}, {"minProperties": 1}),
+        ({"type": "string", "additionalProperties": NUMBER}, {"type": "null", "additionalProperties": TEXT}, False),
     ],
 )
 def test_what_an_annotation_closes_is_the_whole(schema: Any, annotation: Any, made: Any) -> None:

@@ -105,6 +105,15 @@ def test_parts_without_a_name_of_their_own_have_one() -> None:
     assert list(flatten({**cards(400), "$defs": {"card": untitled}})["$defs"]) == ["c0"]
 
 
+def test_what_is_merged_of_definitions_is_named_by_the_first_two() -> None:
+    """Each holds itself, so what they say together has to be a definition as well."""
+    definitions = {name: {"properties": {"in": {"$ref": f"#/$defs/{name}"}, name: {}}} for name in "abc"}
+    all_three = {"allOf": [{"$ref": f"#/$defs/{name}"} for name in "abc"]}
+    merged = flatten({"properties": {"x": all_three}, "$defs": definitions})
+    assert merged["properties"]["x"] == {"$ref": "#/$defs/a_b"}
+    assert list(merged["$defs"]["a_b"]["properties"]) == ["in", "a", "b", "c"]
+
+
 def test_keywords_come_from_where_they_were_written() -> None:
     found = flatten(cards(400), trace=True)
     assert found.schema == flatten(cards(400))

@@ -16,6 +16,7 @@ from instrc.flattening.instances import instances
 from instrc.flattening.subsumes import subsumes
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.schema.comparable import comparable
 
 WIDER: list[tuple[Any, Any]] = [
     ({"type": "number"}, {"type": "integer"}),
@@ -164,6 +165,15 @@ def test_references_of_the_same_name_to_different_definitions_prove_nothing() ->
     assert isinstance(found.witness, dict)
     assert isinstance(found.witness["f"], str)
     assert subsumes(recursive({"type": "string"}), recursive({"type": "string"})).verdict == "yes"
+
+
+def test_parts_that_are_shared_many_times_over_are_looked_at_once() -> None:
+    part: Any = {"$ref": "#/$defs/a"}
+    for _ in range(60):
+        part = {"properties": {"a": part, "b": part}}
+    shared = {**part, "$defs": {"a": {"minimum": 1}}}
+    assert comparable(shared, shared)
+    assert not comparable(shared, {**part, "$defs": {"a": {"minimum": 2}}})
 
 
 def test_roots_that_refer_to_themselves_are_compared_unless_something_turns_them_around() -> None:

@@ -168,6 +168,16 @@ def test_a_mark_stays_for_the_unevaluated_around_it() -> None:
     assert flatten({"not": watched, "items": copy.deepcopy(marks)}) == {"not": flatten(watched), "items": {"minItems": 1}}
 
 
+def test_a_condition_without_consequences_stays_for_the_unevaluated_properties_around_it() -> None:
+    question = {"if": {"properties": {"a": {"type": "null"}}}}
+    marks = {"allOf": [question, {"minProperties": 1}]}
+    assert flatten(marks) == {"minProperties": 1}
+    watched = {"anyOf": [marks, {"properties": {"b": True}}], "unevaluatedProperties": False}
+    assert flatten(watched)["anyOf"] == [{**question, "minProperties": 1}, {"properties": {"b": True}}]
+    seen = {"properties": {"b": True}, "allOf": [marks], "unevaluatedProperties": {"type": "string"}}
+    assert same_verdicts(seen, flatten(seen))
+
+
 def test_a_dynamic_reference_leaves_open_what_is_watched() -> None:
     marks = {"allOf": [{"contains": {"minimum": 1}, "minContains": 0}, {"minItems": 1}], "$dynamicAnchor": "x"}
     flat = flatten(

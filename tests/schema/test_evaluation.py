@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
+from instrc.limits.schemas import DEPTH
 from instrc.schema.evaluation import satisfies
 from instrc.schema.kinds import kind_of_value
 
@@ -103,6 +105,34 @@ def test_long_questions_have_no_answer() -> None:
         deep = {"allOf": [deep, deep]}
     assert satisfies(3, deep) is None
     assert satisfies(3, {"anyOf": [{"const": 4}] * 3000}) is None
+
+
+STEPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "properties": (lambda value: {"a": value}, lambda schema: {"properties": {"a": schema}}),
+    "patternProperties": (lambda value: {"a": value}, lambda schema: {"patternProperties": {"^a": schema}}),
+    "additionalProperties": (lambda value: {"a": value}, lambda schema: {"additionalProperties": schema}),
+    "items": (lambda value: [value], lambda schema: {"items": schema}),
+    "prefixItems": (lambda value: [value], lambda schema: {"prefixItems": [schema]}),
+    "contains": (lambda value: [value], lambda schema: {"contains": schema}),
+    "allOf": (lambda value: value, lambda schema: {"allOf": [schema]}),
+    "anyOf": (lambda value: value, lambda schema: {"anyOf": [schema]}),
+    "oneOf": (lambda value: value, lambda schema: {"oneOf": [schema]}),
+    "not": (lambda value: value, lambda schema: {"not": schema}),
+    "if": (lambda value: value, lambda schema: {"if": schema, "else": False}),
+    "then": (lambda value: value, lambda schema: {"if": True, "then": schema}),
+    "else": (lambda value: value, lambda schema: {"if": False, "else": schema}),
+}
+
+
+@pytest.mark.parametrize("word", STEPS)
+def test_each_step_into_a_schema_is_one_of_those_that_are_gone(word: str) -> None:
+    outside, around = STEPS[word]
+    value: Any = 5
+    schema: Any = {"minimum": 3}
+    for _ in range(DEPTH):
+        value, schema = outside(value), around(schema)
+    assert satisfies(value, schema) is True
+    assert satisfies(outside(value), around(schema)) is None
 
 
 def test_kinds_do_not_overlap() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from instrc.limits.schemas import ENDLESS_ROUNDS, WEIGHED_NAMES
 from instrc.schema.impossible import Impossible, impossible_parts
 from instrc.schema.kinds import own_kinds
-from instrc.schema.maybe_impossible import may_be_impossible
+from instrc.schema.maybe_impossible import may_be_impossible, may_hold_impossible
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import walk
 
@@ -25,6 +25,19 @@ NEVER_WORDS = ("exclusiveMinimum", "exclusiveMaximum")
 
 def parts_of(schema: Any, *told: tuple[str, ...]) -> list[Impossible]:
     return list(impossible_parts(schema, list(walk(schema)), frozenset(told)))
+
+
+@pytest.mark.parametrize(
+    ("schemas", "may"),
+    [
+        ([{"type": "string"}, True, {"minLength": 1}], False),
+        ([True, {"$ref": "#/$defs/a"}], True),
+        ([{}, NEVER], True),
+        ([], False),
+    ],
+)
+def test_a_closer_look_is_worth_it_where_schemas_say_enough(schemas: list[Any], may: bool) -> None:  # noqa: FBT001
+    assert may_hold_impossible(schemas) is may
 
 
 @pytest.mark.parametrize(

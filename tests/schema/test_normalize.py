@@ -84,6 +84,12 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
             ("`minimum` is left out: it is no number", "left-out"),
         ],
     ),
+    ({"items": []}, {}, [("`items` is left out: it is an empty list", "left-out")]),
+    (
+        {"items": [{}], "prefixItems": [True]},
+        {"prefixItems": [True]},
+        [("`items` is left out: `prefixItems` stands beside it", "left-out")],
+    ),
     (
         {"items": [{"type": "int"}], "additionalItems": False},
         {"prefixItems": [{"type": "integer"}], "items": False},

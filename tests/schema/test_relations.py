@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
+from instrc.limits.schemas import DEPTH
 from instrc.schema.relations import disjoint, implies
 
 A: dict[str, Any] = {"properties": {"k": {"const": "a"}}, "required": ["k"], "type": "object"}
@@ -77,6 +79,7 @@ IMPLIED: list[tuple[Any, Any]] = [
     ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"type": "string", "maxLength": 1}),
     ({"allOf": [{"minimum": 3}, {"maximum": 5}]}, {"minimum": 2, "maximum": 6}),
     ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+    ({"type": ["string", "null"], "anyOf": [{"type": ["string", "integer"]}]}, {"type": "string"}),
     ({"type": "string", "minLength": 1}, {"oneOf": [{"type": "string"}, {"type": "null"}, {"const": ""}]}),
     ({"minimum": 3, "type": "number"}, {"not": {"maximum": 2, "type": "number"}}),
     ({"minimum": 3, "type": "number"}, {"if": {"minimum": 1}, "then": {"minimum": 2}, "else": False}),
@@ -281,22 +284,47 @@ def test_nothing_is_seen_that_is_not_so(seed: int) -> None:
 
 
 def test_depth_and_shared_parts_end_the_search_without_an_answer() -> None:
-    def nested(depth: int, last: str) -> Any:
-        schema: Any = {"type": last}
-        for _ in range(depth):
-            schema = {"type": "object", "required": ["a", "b"], "properties": {"a": schema, "b": schema}}
-        return schema
+    def twice(depth: int, last: str) -> Any:
+        both = {"type": "object", "required": ["a", "b"]}
+        return nested(lambda schema: {**both, "properties": {"a": schema, "b": schema}}, depth, {"type": last})
 
-    assert implies(nested(10, "integer"), nested(10, "number"))
-    assert not implies(nested(40, "integer"), nested(40, "number"))
-    assert disjoint(nested(10, "integer"), nested(10, "string"))
-    assert not disjoint(nested(40, "integer"), nested(40, "string"))
+    assert implies(twice(10, "integer"), twice(10, "number"))
+    assert not implies(twice(40, "integer"), twice(40, "number"))
+    assert disjoint(twice(10, "integer"), twice(10, "string"))
+    assert not disjoint(twice(40, "integer"), twice(40, "string"))
+
+
+@pytest.mark.parametrize("word", ["properties", "patternProperties", "dependentSchemas"])
+def test_each_step_into_an_object_is_one_of_those_that_are_gone(word: str) -> None:
+    lower, higher = (nested(lambda schema: {word: {"a": schema}}, DEPTH, {"minimum": least}) for least in (2, 3))
+    assert implies(higher, lower)
+    assert not implies({word: {"a": higher}}, {word: {"a": lower}})
+
+
+@pytest.mark.parametrize("word", ["items", "contains", "additionalProperties", "propertyNames"])
+def test_each_step_into_what_an_array_or_object_holds_is_one_of_those_that_are_gone(word: str) -> None:
+    lower, higher = (nested(lambda schema: {word: schema}, DEPTH, {"minimum": least}) for least in (2, 3))
+    assert implies(higher, lower)
+    assert not implies({word: higher}, {word: lower})
+
+
+def test_each_step_into_one_of_several_items_is_one_of_those_that_are_gone() -> None:
+    lower, higher = (nested(lambda schema: {"prefixItems": [schema]}, DEPTH, {"minimum": least}) for least in (2, 3))
+    assert implies(higher, lower)
+    assert not implies({"prefixItems": [higher]}, {"prefixItems": [lower]})
+
+
+def nested(wrap: Callable[[Any], Any], times: int, schema: Any) -> Any:
+    for _ in range(times):
+        schema = wrap(schema)
+    return schema
 
 
 TREE: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}}, "required": ["next"]}
 KNOWN: dict[str, Any] = {
     "#/$defs/tree": TREE,
     "#/$defs/text": {"type": "string", "minLength": 3},
+    "#/$defs/word": {"type": ["string", "integer"]},
     "#/$defs/loop": {"$ref": "#/$defs/loop"},
 }
 
@@ -312,6 +340,8 @@ KNOWN: dict[str, Any] = {
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "object"}}}, True, False),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}}, False, True),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}, "type": "object"}, False, True),
+        ({"$ref": "#/$defs/word", "type": ["string", "null"]}, {"type": "string"}, True, False),
+        ({"$ref": "#/$defs/word", "type": ["string", "null"]}, {"type": ["integer", "null"]}, False, True),
         ({"$ref": "#/$defs/loop"}, {"type": "null"}, False, False),
         ({"$ref": "#/$defs/lost"}, {"type": "null"}, False, False),
         ({"$ref": 3}, {"type": "null"}, False, False),

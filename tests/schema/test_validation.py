@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import re
 import socket
 import time
-from json import dumps
 from typing import Any
 
 import pytest
@@ -153,7 +153,8 @@ def test_names_that_patterns_take_are_not_additional_and_not_unevaluated() -> No
 )
 def test_unevaluated_properties_are_those_that_no_schema_that_holds_has_seen(schema: Any, left: list[str]) -> None:
     violations = validate({"a": 1, "b": 2, "c": 3}, {**schema, "unevaluatedProperties": False})
-    assert [f"{', '.join(map(dumps, left))} w" in violation.message for violation in violations] == ([True] if left else [])
+    told = [re.findall(r'"(\w)"', violation.message) for violation in violations]
+    assert told == ([left] if left else [])
 
 
 # Formats

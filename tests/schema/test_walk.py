@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from instrc.limits.schemas import MATCHED_NAME
 from instrc.schema.name_patterns import matches
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import rebuild, subschemas, walk
@@ -71,6 +72,8 @@ def test_patterns_are_matched_only_where_all_judges_agree() -> None:
     assert matches("^x-[a-z]+$", "x-foo") is True
     assert matches("^(?:foo|bar){1,2}\\.\\d$", "foobar.1") is True
     assert matches("\\p{L}", "a") is None
+    assert matches("a$", "a" * MATCHED_NAME) is True
+    assert matches("a$", "a" * (MATCHED_NAME + 1)) is None
     assert matches("^a", "á") is None
     assert matches("[[:alpha:]]", "a") is None
     assert matches("[a--b]", "a") is None

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from instrc.schema.shapes import all_sound
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import doubtful, problems_of
 
@@ -125,6 +126,8 @@ def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> N
     ("schema", "pointer", "reason"),
     [
         ({"type": "text"}, "/type", '"text" is not a type'),
+        ({"type": 20 * "ab"}, "/type", f'"{20 * "ab"}" is not a type'),
+        ({"type": 21 * "ab"}, "/type", f'"{19 * "ab"}a…" is not a type'),
         ({"type": ["string", "nul"]}, "/type/1", '"nul" is not a type'),
         ({"type": 'a"b\\'}, "/type", '"a\\"b\\\\" is not a type'),
         ({"type": "\ud800"}, "/type", '"\ud800" is not a type'),
@@ -146,6 +149,23 @@ def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_is_wrong_is_said_with_its_place(schema: Any, pointer: str, reason: str) -> None:
     (problem,) = problems_of(schema)
     assert (problem.pointer, problem.reason) == (pointer, reason)
+
+
+@pytest.mark.parametrize(
+    ("schema", "sound"),
+    [
+        ({"title": "t", "minLength": 3, "type": "string"}, True),
+        ({"minLength": 3.0}, True),  # a whole number, as JSON Schema counts
+        ({"minLength": 3.5}, False),
+        ({"minLength": -3.0}, False),
+        ({"uniqueItems": 3.0}, False),
+        (False, True),
+        (3, False),
+    ],
+)
+def test_what_holds_what_it_should_is_seen_at_once(schema: Any, sound: bool) -> None:  # noqa: FBT001
+    assert all_sound([{"items": {}}, schema, {}]) is sound
+    assert (not problems_of(schema)) is sound
 
 
 def test_several_mistakes_come_in_the_order_in_which_they_are_written() -> None:
