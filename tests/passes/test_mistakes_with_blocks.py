@@ -133,6 +133,7 @@ MISTAKES = [
     (CHECK + "const d = c.ok «?» Draft(prompt) : Write(prompt); d", "unknown-operator", "when PATH"),
     # names
     (CHECK + "when c.ok { const d = Draft(prompt); d }; Write(«d»)", "unknown-name", "value of the block"),
+    ("try { const d = Draft(prompt); Send_Activity(d) } else { Write(error) }; Write(«d»)", "unknown-name", "value of the block"),
     (CHECK + "when c.ok { const «c» = Draft(prompt); c }", "repeated-name", ""),
     ("Draft(«previous»)", "unknown-name", ""),
     # names that blocks give

@@ -28,6 +28,8 @@ VIBES: dict[str, Any] = {
     "Judge": an_object(good={"type": "boolean"}, advice=TEXT),
     "Get_Activity": an_object(id=TEXT),
     "Ask_User": an_object(answer=TEXT),
+    "Find": an_object(query=TEXT, output=TEXT),
+    "Find_Activity": an_object(query=TEXT, output=TEXT),
     "Slot": an_object(part={}),
     "Noted_Mixin": {"type": "object", "properties": {"note": TEXT, "default": {}}},
     "Rated_Mixin": {"type": "object", "properties": {"default": {}, "rate": TEXT}},
@@ -218,6 +220,27 @@ def test_blocks_in_whose_slots_different_values_are_read_are_two(folder: Path) -
     )
     blocks = [[name for name in made.documents["result"]["properties"] if "do" in name] for made in (equal, other)]
     assert blocks == [["step3_do_slot"], ["step4_do_slot", "step6_do_slot"]]
+
+
+def test_blocks_that_read_the_failures_of_different_tries_are_two(folder: Path) -> None:
+    inner = "try { Get_Activity(a) } else { const b = do { A(error) }; B(a, b) }"
+    made = compiled(f"try {{ Get_Activity(prompt) }} else {{ const a = do {{ A(error) }}; {inner} }}", folder)
+    assert made.documents["process"]["$defs"]["LLM_3"]["properties"]["step7_b"]["references"] == ["step3_do_a", "step6_do_a"]
+
+
+def test_instructions_written_in_place_are_told_apart_by_their_content(folder: Path) -> None:
+    text = "const {0} = prompt | @{{ title: 'Odd', type: 'object', properties: {{ x: {{ type: '{1}' }} }} }}; "
+    made = compiled(text.format("p", "string") + text.format("q", "integer") + "Judge(p, q)", folder).documents["tool"][
+        "properties"
+    ]
+    assert [made[key]["properties"] for key in ("step1_odd", "step2_odd")] == [{"x": TEXT}, {"x": {"type": "integer"}}]
+
+
+def test_what_prepares_a_call_is_filled_in_by_a_model_and_answered_by_an_activity_of_its_name(folder: Path) -> None:
+    made = compiled("Find_Activity(prompt)", folder).documents
+    assert made["tool"]["properties"]["step1_find"]["required"] == ["query"]
+    contexts = [context["properties"] for context in made["process"]["$defs"].values()]
+    assert [each["activity"] for steps in contexts for each in steps.values() if "activity" in each] == ["Find", "Find_Activity"]
 
 
 def test_a_problem_of_a_called_program_shows_the_call(folder: Path) -> None:
