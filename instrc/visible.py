@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 _HIDDEN = (*(0x061C, 0x200B, 0x200E, 0x200F), *range(0x2028, 0x202F), *range(0x2060, 0x2070), *(0xFEFF, 0xFFFE, 0xFFFF))
 """Invisible characters, which change the order of the text (a reader would see another one than the compiler) or do nothing;
 those that join letters and signs are part of how they are written."""
-_SIGNS = (
-    {code: chr(0x2400 + code) for code in range(32)}
-    | {0x7F: "\u2421"}
-    | dict.fromkeys((*range(0x80, 0xA0), *_HIDDEN, *range(0xD800, 0xE000)), "\ufffd")
-)
-_SIGNS_IN_LINES = {code: sign for code, sign in _SIGNS.items() if chr(code) not in "\t\n"}
+
+
+@cache  # it has two thousand entries, and most runs of the command line show nothing
+def _signs(kept: str = "") -> dict[int, str]:
+    controls = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in kept}
+    return controls | {0x7F: "\u2421"} | dict.fromkeys((*range(0x80, 0xA0), *_HIDDEN, *range(0xD800, 0xE000)), "\ufffd")
 
 
 def visible(text: str) -> str:
     """Return one line of visible characters only: a sign for a control character, `\ufffd` for half a surrogate pair."""
-    return text.translate(_SIGNS)
+    return text.translate(_signs())
 
 
 def visible_lines(text: str) -> str:
     """Return the same of a text of several lines, which keeps its line breaks and tabs."""
-    return text.translate(_SIGNS_IN_LINES)
+    return text.translate(_signs("\t\n"))

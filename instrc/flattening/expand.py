@@ -8,7 +8,6 @@ from msgspec import Struct, field
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, WrittenKeywords
-from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
@@ -105,7 +104,7 @@ class _Way(Struct, eq=False, gc=False):
         if store.nested:
             scope = store.below(node, scope)
         mark = (id(node), id(scope))
-        if store.mixins and mark not in self.seen and applies_mixins(node, scope):
+        if store.mixins and mark not in self.seen and _applies_mixins(node, scope):
             if mark not in self.run.mixed:
                 found.applied.append((node, scope))
                 return True
@@ -184,6 +183,12 @@ class _Way(Struct, eq=False, gc=False):
         if speaks:
             self.found.conjuncts.append(conjunct)
         self.stack += reversed(parts)
+
+
+def _applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
+    from instrc.flattening.mixing import applies_mixins  # brings what only documents with a mixin in them need
+
+    return applies_mixins(node, scope)
 
 
 def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:

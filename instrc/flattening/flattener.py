@@ -29,7 +29,6 @@ from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
-from instrc.flattening.mixing import application, mixing
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
@@ -140,6 +139,8 @@ class Flattener(Tracing):
             return False
         self.shared |= expansion.shares
         if expansion.applied:
+            from instrc.flattening.mixing import mixing  # as few documents do
+
             return mixing(self, terms, expansion.applied)
         conjuncts, units = expansion.conjuncts, expansion.units
         if not units:
@@ -203,6 +204,8 @@ class Flattener(Tracing):
         holder = self.open.get(key)
         if holder is not None:
             return self.definitions.recursion(holder, [(node, scope)])
+        from instrc.flattening.mixing import application  # few documents apply mixins
+
         frame, made = application(self, node, scope, self.definitions.body, intersect)
         self.alive.append(node)
         self.keep(made.derived)

@@ -21,7 +21,7 @@ _DEEPER = re.compile(r"^([ \t]*)[^\s/].*[^\s;{(,|:=\[]\s*\n(?=\1[ \t]+[^\W\d])",
 """A line that may be followed by a deeper one that begins with a name."""
 _EMPTY = re.compile(r"[(,|]\s*\{\s*\}|@\s*(?:\{\s*\}|\"\"|'')")
 _LABEL = re.compile(r"[(,{]\s*([^\W\d]\w{4,})\s*:")
-_FAIL = re.compile(r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)")
+_FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without anything in its brackets."""
 _SHORTEST = 5
 """The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
@@ -33,7 +33,7 @@ def slips(program: Program) -> Iterator[Problem]:
     """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
     text = program.source.text
     deeper, empty, similar = _DEEPER.search(text), _EMPTY.search(text), _may_be_similar(set(_LABEL.findall(text)))
-    named, bare = _goals_like_names(program), _FAIL.search(text)
+    named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
     yield from named
     if not (deeper or empty or similar or bare):
         return

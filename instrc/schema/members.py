@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json, listing, mapping, tokens
 from instrc.limits.schemas import PATTERNS_OF_A_NAME
-from instrc.schema.name_patterns import matches
 
 
 def required_names(schema: dict[str, Json]) -> list[str]:
@@ -20,7 +19,11 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
     found = [properties[name]] if name in properties else []
     if len(patterns) > PATTERNS_OF_A_NAME:
         return found
-    matched = [(matches(regex, name), below) for regex, below in patterns.items()]
+    matched: list[tuple[bool | None, Json]] = []
+    if patterns:
+        from instrc.schema.name_patterns import matches  # few schemas have any
+
+        matched = [(matches(regex, name), below) for regex, below in patterns.items()]
     found += [below for match, below in matched if match]
     if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):
         found.append(schema["additionalProperties"])

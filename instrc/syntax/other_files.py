@@ -37,7 +37,7 @@ def other_file(source: Source) -> Problem | None:
 
 def is_json(source: Source) -> bool:
     """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
-    if not re.match(_JSON, source.text):
+    if not source.text.lstrip().startswith("{") or not re.match(_JSON, source.text):
         return False
     try:
         loads(source.text)

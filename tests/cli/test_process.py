@@ -45,6 +45,8 @@ def test_a_compilation_loads_nothing_that_it_does_not_need(folder: Path) -> None
         "heavy |= {f'instrc.flattening.{part}' for part in ('contradictions', 'evaluated', 'groups', 'unevaluated')}; "
         "heavy |= {f'instrc.schema.{part}' for part in ('expressions', 'extents', 'objects', 'validation')}; "
         "heavy |= {'instrc.ir.process_reader', 'instrc.passes.partition.by_hand'}; "
+        "heavy |= {'instrc.flattening.mixing', 'instrc.schema.laws.conditions', 'instrc.schema.name_patterns'}; "
+        "heavy |= {'instrc.passes.bind.constants', 'instrc.passes.bind.filling'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
@@ -78,6 +80,34 @@ def test_the_help_of_all_commands_loads_none_of_their_work() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[] ['instrc.problems.problem']"
+
+
+ENDING = """\
+import atexit, sys, threading
+from instrc.__main__ import main
+sys.argv, held = ["instrc", "check", "a.aug"], threading.Event()
+{}
+main()
+print("after it")
+held.set()
+"""
+
+
+def test_the_process_ends_with_its_command(folder: Path) -> None:
+    """Nothing is freed one by one, as the system frees it all."""
+    (folder / "a.aug").write_bytes(PROGRAM)
+    done = subprocess.run([sys.executable, "-c", ENDING.format("")], capture_output=True, text=True, check=True, cwd=folder)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    ["atexit.register(print, 'end')", "sys.setprofile(lambda *_: None)", "threading.Thread(target=held.wait).start()"],
+)
+def test_the_process_goes_on_for_whoever_waits_for_its_end(folder: Path, waiting: str) -> None:
+    (folder / "a.aug").write_bytes(PROGRAM)
+    done = subprocess.run([sys.executable, "-c", ENDING.format(waiting)], capture_output=True, text=True, check=True, cwd=folder)
+    assert "after it" in done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("words", [["compile", "a.aug"], ["--help"]])

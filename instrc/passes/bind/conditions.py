@@ -11,7 +11,6 @@ from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access, subject
-from instrc.passes.bind.constants import path_of_constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.timing import timing_words
@@ -74,6 +73,8 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
     if isinstance(value, StepResult):
         return value.path
     if isinstance(value, Data) and value.given:
+        from instrc.passes.bind.constants import path_of_constant  # few conditions read what was given
+
         return path_of_constant(ev, value, context, written.span)
     if value is not None and value != Inner(mistaken=True):
         ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))

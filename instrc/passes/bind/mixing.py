@@ -14,7 +14,6 @@ from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import CallInputs, take_label
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
@@ -96,6 +95,8 @@ def _filled(
     if is_data(expression):
         return ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
     around = replace(inside, brackets=within.brackets, direct=True, braces=ev.braces(within, slot_field.key))
+    from instrc.passes.bind.filling import fuse  # most mixins are put around something
+
     slot = yield fuse(ev, mixin, slot_field, expression, around)
     if slot is not None and inside.keys is not None:
         inside.keys.fields[slot_field.key] = Inner()

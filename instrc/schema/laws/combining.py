@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import CHOICES
-from instrc.schema.laws.conditions import refused
 from instrc.schema.laws.law import Answer, KeywordLaws, Kinds, Relation, Schema, all_satisfied, opposite, same
 
 if TYPE_CHECKING:
@@ -40,8 +39,11 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds
         for branches in cases(question, one):
             if all(question.disjoint(branch, other, depth + 1, kinds) for branch in branches):
                 return True
-        if "if" in one and refused(question, one, other, depth, kinds):
-            return True
+        if "if" in one:
+            from instrc.schema.laws.conditions import refused  # few schemas have one
+
+            if refused(question, one, other, depth, kinds):
+                return True
     return any("oneOf" in schema and _chooses_twice(question, schema, depth) for schema in (left, right))
 
 
