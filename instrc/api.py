@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from instrc import arguments, problems
 from instrc.files import is_there, unreadable
 from instrc.finding import find_files
+from instrc.importing.vibes_in_memory import schemas_in_memory
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.programs import BATCH_ITEMS
 from instrc.plain_values import takes_plain_values
@@ -107,7 +108,7 @@ def artefacts(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    workspace = _workspace(roots, shared, _schemas(vibes, found), locked=locked)
+    workspace = _workspace(roots, shared, schemas_in_memory(vibes, found), locked=locked)
     compiled = workspace.compile(_as_source_or_path(program), overrides, found)
     if told is not None:
         told.problems.extend(found.problems)
@@ -210,37 +211,6 @@ def _workspace(
     roots: Iterable[AnyPath], shared: Iterable[AnyPath], memory: Mapping[str, Json] | None = None, *, locked: bool = False
 ) -> Workspace:
     return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=memory, locked=locked)
-
-
-def _schemas(vibes: Mapping[str, object] | None, report: Report) -> dict[str, Json] | None:
-    """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
-    if vibes is None:
-        return None
-    if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
-        wanted = "a mapping from names to schemas"
-        raise CompileError([problems.rim.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
-    found: dict[str, Json] = {}
-    wrong: list[Problem] = []
-    for name, value in vibes.items():
-        try:
-            found[name] = _schema(value, f'vibes["{name}"]', report)
-        except CompileError as error:
-            wrong += error.problems
-    if wrong:
-        raise CompileError(wrong)
-    return found
-
-
-def _schema(value: object, option: str, report: Report) -> Json:
-    from instrc.lint.other_documents import foreign  # few programs have vibes in memory
-
-    if isinstance(value, dict) and foreign(value, option) is None:
-        return value
-    from instrc.importing.in_memory import schema_in_memory
-
-    schema, notes = schema_in_memory(value, option)
-    report.problems += notes
-    return schema
 
 
 def _as_source_or_path(program: ProgramInput) -> str | Source:

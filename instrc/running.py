@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from instrc import arguments
+from instrc.importing.vibes_in_memory import schemas_in_memory
 from instrc.jsonvalue import Json
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import all_activities
@@ -14,7 +16,8 @@ from instrc.launching.hosting import Here, close_stores, host_of
 from instrc.launching.launcher import Launcher, given_inputs
 from instrc.launching.preparing import Prepared, prepare
 from instrc.plain_values import takes_plain_values, takes_plain_values_async
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError, CompileWarning, Problem
+from instrc.problems.report import Report
 from instrc.python_types import attribute
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
@@ -50,6 +53,7 @@ def run(
     requests: int | None = None,
     tokens: int | None = None,
     rehearse: bool = False,
+    vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
@@ -67,6 +71,7 @@ def run(
     process and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
     With an `id` the same call continues the run that it has begun before.
     `requests` and `tokens` are the budget of the run.  `rehearse` generates all results of activities from their schemas.
+    `vibes` are instructions from memory by name, as for `compile`; a run that is continued is given them again.
     `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
     """
     return run_to_end(
@@ -84,6 +89,7 @@ def run(
             requests=requests,
             tokens=tokens,
             rehearse=rehearse,
+            vibes=vibes,
             roots=roots,
             shared=shared,
             watch=watch,
@@ -107,6 +113,7 @@ async def run_async(
     requests: int | None = None,
     tokens: int | None = None,
     rehearse: bool = False,
+    vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
@@ -114,7 +121,7 @@ async def run_async(
     """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it."""
     _require(model, export, id, requests, tokens, watch)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    prepared = prepare(_program(program), export=export, roots=places, shared=further)
+    prepared = prepare(_program(program), export=export, roots=places, shared=further, memory=_schemas(vibes))
     own = _own_equipment(model, activities, checks)
     known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
@@ -134,17 +141,19 @@ def rehearse(
     input: Json = None,  # noqa: A002  -- its name
     *,
     export: str | None = None,
+    vibes: Mapping[str, object] | None = None,
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
 ) -> Rehearsal:
     """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
 
     A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
-    `input` is as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
+    `input` and `vibes` are as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
     """
     arguments.text_or_none("export", export)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    return rehearsal(prepare(_program(program), export=export, roots=places, shared=further), input)
+    prepared = prepare(_program(program), export=export, roots=places, shared=further, memory=_schemas(vibes))
+    return rehearsal(prepared, input)
 
 
 def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
@@ -210,6 +219,15 @@ def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
     """Return the model that is given, else that of the words or of the project."""
     words = how["model"]
     return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
+
+
+def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
+    """Return the schemas of vibes from memory; what is lost of one is a warning of Python, as nothing else tells it."""
+    report = Report()
+    found = schemas_in_memory(vibes, report)
+    for problem in report.once():
+        warnings.warn(CompileWarning(problem), stacklevel=4)
+    return found
 
 
 def _program(program: ProgramLike) -> str | Source | dict[str, Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
@@ -59,10 +59,12 @@ def prepare(
     roots: Iterable[str] = (),
     shared: Iterable[str] = (),
     locked: bool = False,
+    memory: Mapping[str, Json] | None = None,
 ) -> Prepared:
     """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
 
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
+    `memory` are schemas by name, before those of all folders.
     """
     if isinstance(program, dict):
         require_tree(program)
@@ -72,7 +74,7 @@ def prepare(
     place = Path() if name == "-" else Path(name)
     settings = read_settings(place.parent)
     folder = settings.file.parent if settings.file is not None else place.parent
-    workspace = Workspace(roots, shared, locked=locked)
+    workspace = Workspace(roots, shared, locked=locked, memory=memory)
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         _require_sound(document, program)

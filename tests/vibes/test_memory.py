@@ -142,3 +142,34 @@ def test_several_tools_are_not_one_instruction() -> None:
 def test_names_in_memory_are_listed_folder_by_folder_in_the_order_of_their_names() -> None:
     root = MemoryRoot({"mail/b": SCHEMA, "calendar/a": SCHEMA, "c": SCHEMA})
     assert list(root.uris()) == ["aug:c", "aug:calendar/a", "aug:mail/b"]
+
+
+PROGRAM = '"Answer" | ReadLetter | Send_Activity'
+SENT = {"type": "object", "properties": {"asks": {"type": "string"}, "output": {"type": "string"}}, "required": ["asks"]}
+
+
+def test_a_run_takes_them_as_a_compilation_does() -> None:
+    asked = instrc.run(
+        PROGRAM,
+        "When is the fair?",
+        vibes={"ReadLetter": Letter, "Send_Activity": SENT},
+        model=instrc.Scripted({"read_letter": {"asks": "a date", "tone": "short"}}),
+        activities={"Send_Activity": lambda letter: f"sent: {letter['asks']}"},
+    )
+    assert asked.value == "sent: a date"
+
+
+def test_a_rehearsal_takes_them() -> None:
+    rehearsed = instrc.rehearse(PROGRAM, vibes={"ReadLetter": Letter, "Send_Activity": SENT})
+    assert rehearsed.runs
+    assert not rehearsed.missed
+
+
+def test_a_wrong_one_is_told_before_anything_runs() -> None:
+    with pytest.raises(instrc.CompileError, match=r'`vibes\["Draft"\]` is a JSON Schema'):
+        instrc.run("Draft", vibes={"Draft": 5})
+
+
+def test_what_a_run_loses_of_a_tool_is_a_warning() -> None:
+    with pytest.warns(instrc.CompileWarning, match="results-left-out"):
+        instrc.run("Draft", vibes={"Draft": {**TOOLS["mcp"], "outputSchema": SCHEMA}}, model="sample")
