@@ -269,10 +269,8 @@ class Flattener(Tracing):
 
     def refold(self, out: JsonObject, frame: Frame, parts: Sequence[JsonObject]) -> Frame:
         """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
-        self.alive += parts
-        self.store.needs_flattening.update(map(id, parts))
-        self.alive.append(out)
-        self.store.needs_flattening.add(id(out))
+        self.alive += [*parts, out]
+        self.store.needs_flattening.update(map(id, [*parts, out]))
         more = Collecting([None], self.refolded)
         more.pending.append(PendingPart(more.results, 0, [(out, self.flat)]))
         more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
