@@ -144,11 +144,19 @@ class BadCondition(Problem):
                 return "write a name such as `answer`, or a path such as `answer.ok`"
 
 
+_ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}
+"""Words of people for what is true or not."""
+
+
 def _scalar(word: str) -> str | None:
     """Return what to write instead of a word after `is`."""
-    constant = FOREIGN_VALUES.get(word)
+    constant = FOREIGN_VALUES.get(word) or _ANSWERS.get(word.casefold())
     if constant is not None:
         return f"write `{constant}`"
+    if word in {"in", "one"}:
+        return "write `PATH @ { enum: […] }` for one of several values"
+    if word == "empty":
+        return 'write `""` for an empty text; of a list `PATH @ { maxItems: 0 }`'
     return f'write a text in quotes: `is "{word}"`' if word.isidentifier() else "write one of these"
 
 

@@ -16,7 +16,9 @@ from instrc.source import Source, Span
 
 _ByName: TypeAlias = Mapping[str, Sequence[Problem]]
 
-_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable"})
+_ECHOES = frozenset(
+    {"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable", "bare-fail", "placeholder"}
+)
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
 """Problems that tell what leaves no value, which an error about the schema around it has told."""
 _REFUSALS = ("closed-away", "contradiction", "impossible-schema")
@@ -96,7 +98,26 @@ def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iter
             yield from (problem, *(unknown.get(at, ()) if at else ()))
 
 
-_RULES = (_read_where_the_mistake_is, _of_contradictions, _inside_of_nothing, _unsatisfiable_for_a_reason, _beside_unknown_names)
+def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told inside a text that cannot stand where it is, and of a `Fail` that is read as a value."""
+    texts = by_name.get("misplaced-data", ())
+    if texts and (told := by_name.get("placeholder")):
+        places = _PlacesOfProblems(texts)
+        yield from (problem for problem in told if problem.at is not None and places.have_around(problem.at))
+    failing = {
+        problem.at.source for problem in by_name.get("not-a-value", ()) if problem.at and getattr(problem, "failing", False)
+    }
+    yield from (problem for problem in by_name.get("bare-fail", ()) if problem.at is not None and problem.at.source in failing)
+
+
+_RULES = (
+    _read_where_the_mistake_is,
+    _of_contradictions,
+    _inside_of_nothing,
+    _unsatisfiable_for_a_reason,
+    _beside_unknown_names,
+    _in_mistakes,
+)
 
 
 def _outermost(spans: Iterable[Span]) -> Iterator[Span]:

@@ -217,8 +217,9 @@ def _condition(view: View, head: _Head) -> Slip:
         return _incomplete(view, head.word, "a schema", said)
     if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
         return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), _to_braces(view)
-    if view.before() == "IS" and token.kind != END:
-        return blocks.BadCondition(at=view.span(token), slip="scalar", word=view.text(token)), _to_braces(view)
+    if view.before() == "IS":
+        at = view.gap() if token.kind == END else view.span(token)
+        return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), _to_braces(view)
     if head.first and token.kind == "LPAR":
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), _to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":

@@ -8,6 +8,8 @@ from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Slip, View, first_on_line
 
+_BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
+
 
 def stray_else(view: View) -> Slip:
     """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
@@ -31,21 +33,22 @@ def stray_else(view: View) -> Slip:
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found
-    if view.read[0] == opening and (
-        name := _name_before(view, view.tokens.index(opening))
-    ):  # the statement begins with the brace
+    if name := _name_before(view, view.tokens.index(opening)):
         return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
     return None
 
 
 def _name_before(view: View, place: int) -> Token | None:
-    """Return the name before braces on their line, with or without a number or a text between: `loop 3 { … }`."""
+    """Return the name before braces with which a statement begins, on their line: `loop 3 { … }`, `retry { … }` in a block."""
     last = place - 1
     if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
         last -= 1
     name = view.tokens[last]
-    between = view.source.text[name.end : view.tokens[place].start]
-    return name if last >= 0 and name.kind == "NAME" and "\n" not in between else None
+    if last < 0 or name.kind != "NAME" or "\n" in view.source.text[name.end : view.tokens[place].start]:
+        return None
+    first = last - (view.tokens[last - 1].kind == "NAME")
+    begins = view.read[0] == view.tokens[place] or (first > 0 and view.tokens[first - 1].kind in _BEFORE_STATEMENT)
+    return name if begins else None
 
 
 def _negation(view: View, otherwise: Token) -> Token | None:
@@ -78,7 +81,7 @@ def inside_block(view: View) -> Slip:
     if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
         outside = "`const` or a value: `tool` and `input` stand outside of blocks"
         return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
-    if token.kind not in {"COLON", "COMMA"}:
+    if token.kind not in {"COLON", "COMMA"} or (token.kind == "COLON" and view.before() in CLOSING):
         return None
     if token.kind == "COMMA" and view.before() == "RPAR":
         return brackets.ExtraComma(at=view.span(token), where="body"), GIVE_UP

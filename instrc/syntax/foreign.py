@@ -27,6 +27,7 @@ _COMPARED = "there are no comparisons: choose by `when PATH is VALUE { … } els
 _ADVICE = {
     "&&": (_BESIDE,),
     "&": (_BESIDE,),
+    "??": ("for a value in place of `null` write `when PATH @ {} { … } else { … }`",),
     "||": ("write one `|` to lead to the next stage; in a condition write `or`",),
     "?": ("write `when PATH { … } else { … }`",),
     "?.": ("write `.`: what is not there is `null`",),

@@ -6,8 +6,9 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
-from instrc.problems import blocks, brackets, keywords, notation, words
+from instrc.problems import brackets, keywords, notation, words
 from instrc.problems.problem import Problem
+from instrc.syntax.beside import value_beside
 from instrc.syntax.blocks import block_slip
 from instrc.syntax.braces import inside_block, stray_else
 from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
@@ -15,7 +16,6 @@ from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
 from instrc.syntax.signs import sign_slip
-from instrc.syntax.spelling import is_foreign
 from instrc.syntax.strings import string_slip
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token, is_space_in_number
@@ -98,13 +98,8 @@ def _value(view: View) -> Slip:
     last = view.read[-1] if view.read else token
     if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
         return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
-    if token.kind == "NAME" and view.before() in ENDS_VALUE and is_foreign(view.text(token)):
-        return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
-    if view.text(token) == "else" and view.before() == "RBRACE" and view.following.kind in {"LBRACE", "WHEN"}:
-        return blocks.StrayElse(at=view.span(token)), GIVE_UP
-    if view.text(token) == "max" and view.following.kind == "NUMBER" and view.before() == "RPAR":
-        bound = f"`@ {{ maxItems: {view.text(view.following)} }}`, which bounds a plan"
-        return notation.UnexpectedText(at=view.span(token), what="`max`", expected=bound), GIVE_UP
+    if slip := value_beside(view):
+        return slip
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
         return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
