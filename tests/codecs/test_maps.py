@@ -220,3 +220,12 @@ def test_a_map_in_which_a_codec_is_damaged_is_refused(codec: Any) -> None:
     with pytest.raises(CompileError) as caught:
         lift("{}", {"instrc": 1, "schema": {"type": "object"}, "codec": codec})
     assert [problem.name for problem in caught.value.problems] == ["unreadable-map"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"), [("<null>", None), ("<<null>>", "<null>"), ("<<<null>>>", "<<null>>"), ("null", "null")]
+)
+def test_a_text_that_is_spelled_like_the_word_for_null_has_one_pair_of_brackets_more(sent: str, meant: str | None) -> None:
+    lowered = lower({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}, "gemini", name="note")
+    assert lift({"a": sent}, lowered.map).value == {"a": meant}
+    assert lift({"a": None}, lowered.map).value == {}

@@ -148,6 +148,18 @@ def test_what_has_to_be_awaited_is_a_type_error_that_says_so() -> None:
     waiting.close()
 
 
+def test_what_langchain_gives_in_parts_is_text_but_for_what_the_model_thinks() -> None:
+    parts = [[{"type": "thinking", "text": "Hm. "}, {"type": "text", "text": "Which "}], [{"type": "text", "text": "day"}, "?"]]
+    said = lift([*(langchain(None, content=each) for each in parts), langchain(None, chunk_position="last")], MAP)
+    assert (said.status, said.text) == ("empty", "Which day?")
+
+
+@pytest.mark.parametrize(("told", "shown"), [({"message": "Slow down."}, "Slow down."), ({}, "error")])
+def test_a_conversation_of_mistral_fails_for_the_reason_that_it_tells(told: dict[str, str], shown: str) -> None:
+    lifted = lift([{"type": "conversation.response.started"}, {"type": "conversation.response.error", "code": 429, **told}], MAP)
+    assert (lifted.status, lifted.failure) == ("failed", shown)
+
+
 def test_a_stream_of_langchain_that_has_no_last_chunk_is_cut_off() -> None:
     assert lift(LANGCHAIN[:-1], MAP).status == "cut"
     assert lift([*LANGCHAIN[:1], langchain(None, chunk_position="last")], MAP).status == "cut"
