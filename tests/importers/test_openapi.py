@@ -349,10 +349,10 @@ CAT = {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {"t
 DOG = {"allOf": [{"type": "object", "properties": {"kind": {"enum": ["dog"]}}}]}
 
 
-def told_apart(discriminator: Json, *, version: str = "3.0.3") -> tuple[Json, list[str]]:
+def told_apart(discriminator: Json, *, version: str = "3.0.3", dog: Json = DOG) -> tuple[Json, list[str]]:
     branches = [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]
     given = document(body({"oneOf": branches, "discriminator": discriminator}), version=version)
-    given["components"]["schemas"] |= {"Cat": CAT, "Dog": DOG}
+    given["components"]["schemas"] |= {"Cat": CAT, "Dog": dog}
     imported = import_tools("openapi", given)
     return imported.vibes[0].document["properties"]["body"]["oneOf"], [problem.message for problem in imported.problems]
 
@@ -363,6 +363,12 @@ def test_a_discriminator_becomes_a_const_of_each_alternative_that_has_none() -> 
     assert branches[0] == {"allOf": [{"$ref": "#/$defs/Cat"}, is_cat]}
     assert branches[1] == {"allOf": [{"$ref": "#/$defs/Dog"}, {"type": "object", "required": ["kind"]}]}
     assert problems == []
+
+
+def test_an_alternative_whose_const_says_what_it_is_keeps_its_value() -> None:
+    dog: Json = {"type": "object", "properties": {"kind": {"const": "dog"}}}
+    branches, _ = told_apart({"propertyName": "kind"}, version="3.1.0", dog=dog)
+    assert branches[1] == {"allOf": [{"$ref": "#/$defs/Dog"}, {"type": "object", "required": ["kind"]}]}
 
 
 def test_the_mapping_of_a_discriminator_says_the_values() -> None:

@@ -79,7 +79,6 @@ IMPLIED: list[tuple[Any, Any]] = [
     ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"type": "string", "maxLength": 1}),
     ({"allOf": [{"minimum": 3}, {"maximum": 5}]}, {"minimum": 2, "maximum": 6}),
     ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
-    ({"type": ["string", "null"], "anyOf": [{"type": ["string", "integer"]}]}, {"type": "string"}),
     ({"type": "string", "minLength": 1}, {"oneOf": [{"type": "string"}, {"type": "null"}, {"const": ""}]}),
     ({"minimum": 3, "type": "number"}, {"not": {"maximum": 2, "type": "number"}}),
     ({"minimum": 3, "type": "number"}, {"if": {"minimum": 1}, "then": {"minimum": 2}, "else": False}),
@@ -324,7 +323,6 @@ TREE: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$de
 KNOWN: dict[str, Any] = {
     "#/$defs/tree": TREE,
     "#/$defs/text": {"type": "string", "minLength": 3},
-    "#/$defs/word": {"type": ["string", "integer"]},
     "#/$defs/loop": {"$ref": "#/$defs/loop"},
 }
 
@@ -340,8 +338,6 @@ KNOWN: dict[str, Any] = {
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "object"}}}, True, False),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}}, False, True),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}, "type": "object"}, False, True),
-        ({"$ref": "#/$defs/word", "type": ["string", "null"]}, {"type": "string"}, True, False),
-        ({"$ref": "#/$defs/word", "type": ["string", "null"]}, {"type": ["integer", "null"]}, False, True),
         ({"$ref": "#/$defs/loop"}, {"type": "null"}, False, False),
         ({"$ref": "#/$defs/lost"}, {"type": "null"}, False, False),
         ({"$ref": 3}, {"type": "null"}, False, False),
