@@ -87,6 +87,7 @@ IMPLIED: list[tuple[Any, Any]] = [
     ({"type": []}, False),
     ({"minimum": 3, "maximum": 2, "type": "integer"}, False),
     ({"anyOf": [{"const": "a"}, {"const": "b"}], "type": "null"}, False),
+    ({"anyOf": [{"type": "string"}], "type": "array"}, {"unevaluatedItems": False}),  # nothing satisfies the left
 ]
 NOT_IMPLIED: list[tuple[Any, Any]] = [
     (True, {"minimum": 3}),
@@ -338,6 +339,7 @@ KNOWN: dict[str, Any] = {
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "object"}}}, True, False),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}}, False, True),
         ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}, "type": "object"}, False, True),
+        ({"$ref": "#/$defs/text", "type": "array"}, {"unevaluatedItems": False}, True, True),
         ({"$ref": "#/$defs/loop"}, {"type": "null"}, False, False),
         ({"$ref": "#/$defs/lost"}, {"type": "null"}, False, False),
         ({"$ref": 3}, {"type": "null"}, False, False),
