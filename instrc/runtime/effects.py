@@ -31,7 +31,7 @@ RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | 
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Effects:
     """How the commands of one run are carried out."""
 

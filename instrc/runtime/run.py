@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import time
 from typing import TypedDict
 
@@ -39,7 +40,7 @@ class LiveRun(Run):
     def __init__(self, plan: PinnedPlan, state: State, effects: Effects, people: People | None = None) -> None:
         self.plan = plan
         self.state = state
-        self.effects = effects
+        self.effects = replace(effects, sink=self._note, child=self._child)
         self.people = people
         self.events: list[Event] = []
         self.due: dict[str, float] = {}
@@ -49,8 +50,6 @@ class LiveRun(Run):
         """Processes that serve activities and wait for people, by their commands."""
         self.cancelled: bool = False
         self._sink = effects.sink
-        effects.sink = self._note
-        effects.child = self._child
 
     def _note(self, event: Event) -> None:
         self.events.append(event)
@@ -164,10 +163,7 @@ class LiveRun(Run):
         return None
 
     def _below(self, run: str, plan: PinnedPlan, state: State) -> LiveRun:
-        above = self.effects
-        effects = Effects(run, above.model, above.activities, above.sink, above.checks, above.processes)
-        effects.model_retry, effects.others, effects.prices = above.model_retry, above.others, above.prices
-        return LiveRun(plan, state, effects, self.people)
+        return LiveRun(plan, state, replace(self.effects, run=run), self.people)
 
     def stored(self) -> StoredRun:
         """Return what the run needs to go on later: plain JSON."""

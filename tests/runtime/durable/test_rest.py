@@ -33,6 +33,14 @@ LATE = process(
     )
 )
 ABOVE = process(serverContext1=chunk(step1_trip=call("Trip", "prompt")))
+LATE_CHILD = process(
+    tryContext1=attempt(
+        process(serverContext1=chunk(step1_trip=call("Trip", "prompt", within="PT2S"))),
+        process(userContext1=chunk(step2_confirm=step(DECISION, "error"))),
+        ("step1_trip", "step2_confirm"),
+        key="step3_try",
+    )
+)
 YES = {"decision": "Approve"}
 
 
@@ -185,6 +193,15 @@ class TestRest:
         [question] = begin(engine, ABOVE).questions
         asleep(engine)
         assert go(engine.answer("r1", question.id, YES)).status == "done"
+
+    def test_a_run_rests_again_when_the_deadline_of_a_child_has_passed(self, made: Callable[[str], DurableEngine]) -> None:
+        """The child rested, which its parent no longer counts as work; when it is cancelled, that is not taken off twice."""
+        engine = made("store")
+        begin(engine, LATE_CHILD)
+        while [asked.steps for asked in go(engine.show("r1")).questions] != [("step2_confirm",)]:
+            time.sleep(0.05)
+        asleep(engine)
+        assert go(engine.answer("r1", "step2_confirm", YES)).status == "done"
 
     def test_a_run_is_cancelled_at_rest_and_the_store_closed(self, made: Callable[[str], DurableEngine]) -> None:
         engine = made("store")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 import sqlalchemy as sa
@@ -62,7 +63,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     for _ in range(max((step["function_id"] for step in steps), default=0)):
         DBOS.reserve_step()
     effects = carrier.make_effects(run, plan, launch["how"])
-    effects.child = child_of(carrier, launch, live, effects)
+    effects = replace(effects, child=child_of(carrier, launch, live, effects.activities))
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
     if steps:
         effects.tell("resumed", steps=len(steps))

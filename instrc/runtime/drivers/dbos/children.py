@@ -9,9 +9,10 @@ from typing import Protocol
 from dbos import DBOSClient
 
 from instrc.jsonvalue import Json
+from instrc.runtime.activities import Activities
 from instrc.runtime.child_runs import child_inputs, child_result
 from instrc.runtime.drivers.dbos.live import Live
-from instrc.runtime.effects import Effects, RunChild
+from instrc.runtime.effects import RunChild
 from instrc.runtime.engine import LaunchDocument
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.interpreter.documents import Outcome
@@ -37,14 +38,14 @@ class RunHost(Protocol):
         """End a run."""
 
 
-def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, effects: Effects) -> RunChild:
+def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, activities: Activities) -> RunChild:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
         if not found:
             pauses = has_pauses(launch["plan"])
-            plan = plan_of(process, activities=effects.activities.names(), pauses=pauses)
+            plan = plan_of(process, activities=activities.names(), pauses=pauses)
             begun: LaunchDocument = {
                 **launch,
                 "run": run,
@@ -74,13 +75,10 @@ async def _outcome_of(live: Live, parent: Live, carrier: RunHost) -> Outcome:
     while not live.over:
         await live.rest.wait()
         if not live.over:
-            port.busy, port.resting = port.busy - 1, port.resting + 1
-            port.deliver("", {})
-            while live.rest.is_set() and not live.over:
-                live.change.clear()
-                await live.change.wait()
-            port.busy, port.resting = port.busy + 1, port.resting - 1
-            parent.resting(False)  # noqa: FBT003  -- what the callback takes
+            with port.child_rests():
+                while live.rest.is_set() and not live.over:
+                    live.change.clear()
+                    await live.change.wait()
     if live.error is not None:
         raise live.error
     if live.task is None or live.task.cancelled():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import time
 from typing import TypeAlias
 
@@ -83,6 +84,17 @@ class DurablePort(MemoryPort):
         if not self.busy and (self.later or self.resting) and not self._done and not self.overdue:
             self.rest(True)  # noqa: FBT003  -- what the callback takes
         return False
+
+    @contextmanager
+    def child_rests(self) -> Iterator[None]:
+        """Hold that a child waits for people: the run rests too where nothing else is being done."""
+        self.busy, self.resting = self.busy - 1, self.resting + 1
+        self.deliver("", {})
+        try:
+            yield
+        finally:
+            self.busy, self.resting = self.busy + 1, self.resting - 1
+        self.rest(False)  # noqa: FBT003  -- what the callback takes
 
     async def drain(self) -> None:
         """Wait for what was fired, and record that it was."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import activity as temporal
@@ -86,8 +87,8 @@ class Carrying:
     async def _attempt(self, given: Effect) -> ActivityOutcome:
         launch = await self._launch(given["digest"])
         command = given["command"]
-        effects = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
-        effects.first, effects.pause, effects.child = temporal.info().attempt, _again, _launched
+        equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
+        effects = replace(equipped, first=temporal.info().attempt, pause=_again, child=_launched)
         try:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:
