@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from instrc.dialects.patterns import PLAIN_PATTERNS
 from instrc.dialects.words import FORMATS, NOT_ENFORCED, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
 from instrc.jsonvalue import Json, JsonObject
@@ -68,6 +69,7 @@ STRICT_RULES = (
         "2026-11-21",
     ),
     *RULES,
+    *PLAIN_PATTERNS,
 )
 
 

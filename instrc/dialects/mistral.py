@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from instrc.dialects.patterns import PLAIN_PATTERNS
 from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact
 
@@ -51,6 +52,7 @@ _RULES = (
     *LLGUIDANCE,
     Fact("$id and $schema are refused", "BerriAI/litellm#13389", "2026-11-20", ("keywords",)),
     PRINTABLE_KEYS,
+    *PLAIN_PATTERNS,
 )
 
 

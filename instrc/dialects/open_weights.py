@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc.dialects.mistral import LLGUIDANCE
+from instrc.dialects.patterns import PLAIN_PATTERNS
 from instrc.dialects.words import CORE, FORMATS, IDENTIFIER, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact
 
@@ -47,6 +48,7 @@ _VLLM = (
     ),
     Fact("lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21", ("most_count",)),
     *LLGUIDANCE,
+    *PLAIN_PATTERNS,
     Fact(
         "a repetition of more than 128 does not compile while the compiler's cache is on, as it is by default: "
         "`[a-z]{129}` fails an internal check, `[a-z]{128}[a-z]` does not",

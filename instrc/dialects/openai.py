@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from instrc.dialects.patterns import PLAIN_PATTERNS
 from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, PRINTABLE_KEYS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits
 
@@ -53,6 +54,7 @@ _RULES = (
     Fact("fine-tuned models do not enforce minLength and maxLength", "reported live by users of the API", "2026-08"),
     Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04", ("limits",)),
     PRINTABLE_KEYS,
+    *PLAIN_PATTERNS,
 )
 _MOST_TOOLS = Fact(
     "a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22", ("limits",)

@@ -42,6 +42,11 @@ def test_a_target_that_takes_all_patterns_gets_numbers_as_they_are() -> None:
 @pytest.mark.parametrize(
     "pattern",
     [
+        r"^\a$",
+        r"[\a]",
+        r"\—",
+        r"\N{DIGIT ONE}",
+        r"\U00000041",
         r"\bb",
         "a++",
         "a{2}+",

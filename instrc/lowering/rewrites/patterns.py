@@ -1,7 +1,6 @@
 """Tell which regular expressions a target takes, and spell them so that every engine reads the same.
 
-A `Dialect` says which of three kinds it takes.  What is plain is one rule for all engines and stands here: providers change their
-engines without a word, so a pattern is sent only where all that are known read it alike.
+A `Dialect` says which of three kinds it takes.  What engines read alike is stated in `dialects.patterns`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from instrc.dialects.patterns import CLASS_OPERATIONS, COMMON_ESCAPES, ESCAPED_IN_CLASSES, WORD_ENDS
 from instrc.ir.dialect import Dialect
 from instrc.lowering.rewrites.repetitions import pieces, repeats_over, split
 from instrc.schema.expressions import too_large
 
-_FOREIGN_ESCAPES = frozenset("bBAZzGKkpPXRQE0123456789uxcC")
-"""Letters of escapes that not every engine reads: ends of words, back-references, classes of Unicode, characters by number."""
-_SETS_IN_CLASSES = ("&&", "--", "~~")
 _QUANTIFIERS = frozenset("*+?{")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 
@@ -61,7 +58,7 @@ def _is_plain(read: Sequence[str]) -> bool:
     for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
         match piece[0]:
             case "\\":
-                plain = piece[1:] not in _FOREIGN_ESCAPES
+                plain = _is_common_escape(piece)
             case "[" if len(piece) > 1:
                 plain = _is_plain_class(piece)
             case "(":
@@ -80,10 +77,16 @@ def _is_plain(read: Sequence[str]) -> bool:
 def _is_plain_class(piece: str) -> bool:
     """Say whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
     listed = piece[1:-1].removeprefix("^")
-    if not listed or listed.startswith("]") or any(escape[1] in _FOREIGN_ESCAPES for escape in re.findall(_ESCAPE, listed)):
+    if not listed or listed.startswith("]") or not all(map(_is_common_escape, re.findall(_ESCAPE, listed))):
         return False
     bare = re.sub(_ESCAPE, "a", listed)
-    return "[" not in bare and not any(sign in bare for sign in _SETS_IN_CLASSES)
+    return "[" not in bare and not any(sign in bare for sign in CLASS_OPERATIONS)
+
+
+def _is_common_escape(escape: str) -> bool:
+    """Say whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
+    sign = escape[1:]
+    return sign in COMMON_ESCAPES or (sign.isascii() and not sign.isalnum() and escape not in WORD_ENDS)
 
 
 def _anchors_stand_outside(read: Sequence[str]) -> bool:
@@ -145,9 +148,8 @@ def _letter(escape: re.Match[str]) -> str:
     return sign if sign.isalpha() else escape[0]  # a digit or a sign could mean something where it stands
 
 
-_SETS = ("&&", "||", "~~")
-_ENDS_OF_WORDS = ("\\<", "\\>")
-"""Signs as ECMA 262 reads them, ends of words to the engines in Rust."""
+_NEEDS_PLAINER = ("[", *WORD_ENDS, *ESCAPED_IN_CLASSES)
+"""Where none of these stands, a pattern is sent as it is."""
 
 
 def _plain_classes(pattern: str) -> str:
@@ -156,17 +158,17 @@ def _plain_classes(pattern: str) -> str:
     To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
     and Python warns that one day they will to it.
     """
-    if not any(mark in pattern for mark in ("[", "\\<", "\\>", *_SETS)):
+    if not any(mark in pattern for mark in _NEEDS_PLAINER):
         return pattern
     out: list[str] = []
     inside, place = False, 0
     while place < len(pattern):
         step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
-        if step in _ENDS_OF_WORDS:
+        if step in WORD_ENDS:
             out.append(step[1])
             place += 2
             continue
-        if inside and (step == "[" or pattern[place : place + 2] in _SETS):
+        if inside and (step == "[" or pattern[place : place + 2] in ESCAPED_IN_CLASSES):
             step = f"\\{step}"
             place -= 1
         elif step == "[":
