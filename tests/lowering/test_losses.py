@@ -222,3 +222,9 @@ def test_a_name_in_a_loss_is_written_as_in_the_schema() -> None:
     schema = {"type": "object", "properties": {"it's": False}, "required": ["it's"]}
     reasons = [loss.reason for loss in lower(schema, "openai").losses]
     assert """asks for "it's", which has no value""" in reasons
+
+
+def test_texts_of_exactly_so_many_letters_and_empty_ones_are_asked_for_and_no_least_length_of_0() -> None:
+    text = {"type": "string"}
+    sent = lower(closed(a={**text, "minLength": 3, "maxLength": 3}, b={**text, "minLength": 0, "maxLength": 0}), "openai").schema
+    assert sent["properties"] == {"a": {**text, "minLength": 3, "maxLength": 3}, "b": {**text, "maxLength": 0}}
