@@ -175,3 +175,10 @@ def test_unions_that_leave_few_alternatives_are_kept_whole() -> None:
         closed(a={"allOf": [{"oneOf": kinds}, {"oneOf": [*reversed(kinds), closed(kind={"const": "other"})]}]}), "openai"
     )
     assert result.losses == ()
+
+
+def test_an_element_that_may_be_null_is_a_text_where_no_union_can_be_sent() -> None:
+    elements = {"type": "array", "items": {"type": ["string", "null"]}}
+    lowered = lower({"type": "object", "properties": {"a": elements}, "required": ["a"]}, "gigachat", name="note")
+    assert lowered.schema["properties"]["a"]["items"]["type"] == "string"
+    assert lift({"a": ["x", "null", '"null"']}, lowered.map).value == {"a": ["x", None, "null"]}

@@ -28,6 +28,8 @@ VIBES: dict[str, Any] = {
     "Judge": an_object(good={"type": "boolean"}, advice=TEXT),
     "Get_Activity": an_object(id=TEXT),
     "Ask_User": an_object(answer=TEXT),
+    "Look_Activity": {"type": "object", "properties": {"q": TEXT, "output": TEXT}, "required": ["output"]},
+    "Perhaps": an_object(word={"type": ["string", "null"]}),
     "Find": an_object(query=TEXT, output=TEXT),
     "Find_Activity": an_object(query=TEXT, output=TEXT),
     "Slot": an_object(part={}),
@@ -241,6 +243,30 @@ def test_what_prepares_a_call_is_filled_in_by_a_model_and_answered_by_an_activit
     assert made["tool"]["properties"]["step1_find"]["required"] == ["query"]
     contexts = [context["properties"] for context in made["process"]["$defs"].values()]
     assert [each["activity"] for steps in contexts for each in steps.values() if "activity" in each] == ["Find", "Find_Activity"]
+
+
+def test_an_argument_that_an_activity_need_not_have_is_left_out_where_it_is_null(folder: Path) -> None:
+    made = compiled("const a = Perhaps(prompt); Look_Activity(q: a.word)", folder).documents["process"]
+    steps = {key: step for context in made["$defs"].values() for key, step in context["properties"].items()}
+    assert steps["step2_look"]["arguments"] == {"q": {"path": "step1_perhaps.word", "optional": True}}
+
+
+@pytest.mark.parametrize("text", ["Slot({ part: A(Get_Activity(B(prompt))) })", "Rated_Mixin(A(Get_Activity(B(prompt))))"])
+def test_a_mixin_lets_out_what_an_activity_needs_that_is_read_further_in(folder: Path, text: str) -> None:
+    steps = compiled(f"Noted_Mixin({text})", folder).documents["result"]["properties"]
+    assert list(steps)[:2] == ["step1_b", "step2_get"]
+
+
+def test_an_object_under_a_key_that_reads_a_key_before_it_hands_its_members_on(folder: Path) -> None:
+    round_ = "const d = {{ k: {{ first: Base(prompt), {0} }} }}; const j = Judge(d, previous.d.k); j"
+    for member in ("b: first", "b: { c: first }"):
+        assert problems(f"repeat {{ {round_.format(member)} }} until j.good", folder) == []
+
+
+@pytest.mark.parametrize("hints", [True, False])
+def test_a_model_is_told_to_leave_an_answer_of_others_null_only_with_hints(folder: Path, *, hints: bool) -> None:
+    [made] = instrc.artefacts("Get_Activity(prompt)", roots=[folder], hints=hints)
+    assert ("Leave it null" in dumps(made.documents["flat"])) == hints
 
 
 def test_a_problem_of_a_called_program_shows_the_call(folder: Path) -> None:
