@@ -212,3 +212,39 @@ def test_a_program_whose_exports_have_no_names_says_how_to_name_one(tmp_path: An
     [problem] = raised.value.problems
     assert problem.name == "unchosen-export"
     assert "tool NAME = …" in (problem.hint or "")
+
+
+DATED = an_object(text=TEXT, due={"type": "string", "format": "date"}, by={"type": ["string", "null"], "format": "x-mine"})
+OF_DATES: dict[str, Any] = {
+    "Plan_Activity": {**DATED, "properties": {**DATED["properties"], "output": TEXT}},
+    "Note": DATED,
+    **VIBES,
+}
+
+
+@pytest.mark.parametrize("value", ['"tomorrow"', '"2026-02-30"'])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Note(«due»: {})",
+        "Note({{ «due»: {} }})",
+        "do {{ Note(prompt, {{ «due»: {} }}) }}",
+        "Plan_Activity(«due»: {})",
+        "Plan_Activity({{ «due»: {} }})",
+        "RunPlan_Activity(Act(prompt, {{ plan: Plan(Plan_Activity(«due»: {})) }}).plan)",
+        "Inner(«due»: {})",
+        'Note({{ by: "nobody knows this format", «due»: {} }})',
+    ],
+)
+def test_a_text_without_the_format_of_its_argument_is_one_problem_as_no_run_takes_it(
+    call: str, value: str, tmp_path: Path
+) -> None:
+    (tmp_path / "inner.aug").write_text('input due @ { type: "string", format: "date" }; Draft(prompt, due)', encoding="utf-8")
+    text = call.format(value)
+    with pytest.raises(CompileError) as caught:
+        instrc.artefacts(text.replace("«", "").replace("»", ""), vibes=OF_DATES, roots=[tmp_path])
+    [problem] = caught.value.problems
+    assert (problem.name, problem.at.start, problem.at.text) == ("wrong-argument", text.index("«"), "due")
+    assert f'{value} is not a "date"' in problem.message
+    dated = call.replace("«", "").replace("»", "").format('"2026-01-01"')
+    assert instrc.artefacts(dated, vibes=OF_DATES, roots=[tmp_path])

@@ -111,8 +111,15 @@ def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, S
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
     """Tell whether the schema of an argument admits a literal; report if not."""
     if satisfies(literal, schema) is not False:
+        if not isinstance(schema, dict) or "format" not in schema:
+            return True
+        from instrc.schema.formats import missed_format  # few literals have a format
+
+        reason = missed_format(literal, schema)
+    else:
+        reason = "; ".join(each.message for each in validate(literal, schema, most=1))
+    if reason is None:
         return True
-    reason = "; ".join(each.message for each in validate(literal, schema, most=1))
     ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
     return False
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc import problems
+from instrc.ir.fusion import Fusion
 from instrc.ir.graph import FlatGraph, TypedArgument
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, mapping
 from instrc.passes.compose.nulls import inputs_of
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.problems.report import Report
@@ -47,6 +48,21 @@ def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
                     named = flat.graph.labels.get((step.number, label), step.span)
                     yield TypedArgument(callee, label, argument.value, properties[label], step.span, named)
     yield from flat.graph.passed
+    yield from _filled(flat)
+
+
+def _filled(flat: FlatGraph) -> Iterator[TypedArgument]:
+    """Yield the texts that fill properties of steps of the model and of people; what has another type is a contradiction."""
+    for step in flat.graph.compounds():
+        schema, content = flat.schemas.get(step.number), step.content
+        if not isinstance(content, Fusion) or not isinstance(schema, dict):
+            continue
+        properties = mapping(schema.get("properties"))
+        for slot in content.slots:
+            if isinstance(slot.content, Constant) and slot.name in properties:
+                yield TypedArgument(
+                    content.instruction.name, slot.name, slot.content, properties[slot.name], slot.span, slot.span
+                )
 
 
 def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
@@ -54,7 +70,7 @@ def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
     value = given.value
     if isinstance(value, Constant):
         if satisfies(value.value, given.schema) is not False:
-            return None
+            return _missed_format(value.value, given.schema)
         from instrc.schema.validation import validate  # brings a library that few programs need
 
         return "; ".join(each.message for each in validate(value.value, given.schema, most=1))
@@ -64,6 +80,14 @@ def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
     if not value.tail and not disjoint(found, _OBJECT):
         return None
     return _reason(found, given.schema)
+
+
+def _missed_format(value: Json, schema: Json) -> str | None:
+    if not isinstance(schema, dict) or "format" not in schema:
+        return None
+    from instrc.schema.formats import missed_format  # few literals have a format
+
+    return missed_format(value, schema)
 
 
 _OBJECT: Json = {"type": "object"}
