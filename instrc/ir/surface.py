@@ -222,6 +222,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
+@final
 class Input(msgspec.Struct, frozen=True, gc=False):
     """`input NAME @ "…"`: a further request beside `prompt`."""
 

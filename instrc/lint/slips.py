@@ -17,9 +17,9 @@ from instrc.problems.problem import Problem
 from instrc.problems.suggest import is_a_slip_of
 from instrc.source import Span
 
-_DEEPER = re.compile(r"^([ \t]*)[^\s/].*[^\s;{(,|:=\[]\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
-"""A line that may be followed by a deeper one that begins with a name."""
-_EMPTY = re.compile(r"[(,|]\s*\{\s*\}|@\s*(?:\{\s*\}|\"\"|'')")
+_DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
+"""A line that may be followed by a deeper one that begins with a name; each line is looked at once, from its beginning."""
+_EMPTY = re.compile(r"\{\s*\}|@\s*(?:\"\"|'')")
 _LABEL = re.compile(r"[(,{]\s*([^\W\d]\w{4,})\s*:")
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without anything in its brackets."""

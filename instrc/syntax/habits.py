@@ -73,9 +73,7 @@ def _find(program: Program) -> Iterator[Problem]:
     while pending:
         row = pending.pop()
         yield from _row(program.source, row, top=row is program.statements)
-        for statement in row:
-            if isinstance(statement, Valued):
-                pending.extend(rows_inside(statement.value))
+        pending.extend(rows_inside(row))
 
 
 def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
@@ -86,7 +84,7 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
         joined = joins[at]
         if skip and joined:
             continue
-        if not (joined or joins[at + 1]) and isinstance(statement, Valued) and type(statement.value) in _COMPLETE:
+        if not (joined or joins[at + 1]) and type(statement) is not Input and type(statement.value) in _COMPLETE:
             skip = False
             continue  # as most are: a call or a block on a line of its own, or before a `;`
         before = row[at - 1] if at else None

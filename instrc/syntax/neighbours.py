@@ -15,6 +15,7 @@ from instrc.ir.surface import (
     Do,
     Each,
     Expression,
+    Input,
     Name,
     Object,
     Pipe,
@@ -83,11 +84,14 @@ def ends(value: Expression) -> tuple[Expression, Expression]:
     return first, last
 
 
-def rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
-    """Yield the statements of each body in an expression, but not those of the bodies in these."""
-    pending = [value]
+def rows_inside(row: Sequence[Statement]) -> Iterator[Sequence[Statement]]:
+    """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
+    pending = [each.value for each in reversed(row) if type(each) is not Input]
     while pending:
         node = pending.pop()
+        if type(node) is Call:  # as most are
+            pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
+            continue
         match node:
             case Do() | When() | Each() | Repeat() | Try():
                 for body in bodies(node):
@@ -96,8 +100,6 @@ def rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
                 pending.extend(stages)
             case Annotated(inner):
                 pending.append(inner)
-            case Call(arguments=arguments):
-                pending.extend([each.value for each in arguments if type(each.value) in _HOLDERS])
             case Object(fields):
                 pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
             case _:

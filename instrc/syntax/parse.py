@@ -60,49 +60,49 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
     moves = moves_of(frozenset(rule for rule, build in enumerate(builds) if build is None))
     stack: list[Any] = [0]  # states and places, and between them values, another type for each rule
     end, depth = position, 0
-    tokens = automaton.lexer.finditer(text, position)
     while True:
-        found = next(tokens)
-        kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
-        start, position = found.span(kind)
-        written = text[start:position]
-        kind = fixed.get(written, kind)
-        if kind in CONTEXTUAL and not automaton.accept(stack[::3], kind):
-            kind = "NAME"
-        reduction, state = moves[stack[-1]][kind]
-        while reduction is not None:
-            rule, values, whole, first, below, goto = reduction
-            if values is not None:
-                begin = stack[first]
-                built = builds[rule](stack[values], begin, end)
-                reached, reduction, state = goto[stack[below]]
-                stack[whole] = built, begin, reached
-            elif below == -1:  # a rule of no symbols
-                reached, reduction, state = goto[stack[-1]]
-                stack += None, start, reached
-            else:
-                stack[-1], reduction, state = goto[stack[below]]
-        if state is None:
-            if kind == "COMMENT":
-                builder.comments.append(Span(source, start, position))
-                continue
-            if kind == END:
-                return bool(stack[-1] == automaton.states[0][START])
-            kind, state = "NAME", moves[stack[-1]]["NAME"][1]
-            if found.lastgroup != "AUG_URI" or state is None:
-                return False
-            position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
-            written, tokens = text[start:position], automaton.lexer.finditer(text, position)
-        if kind == "NAME":
-            if not only_ascii and not is_name(written):
-                return False
-            stack += named(written, start, position), start, state
-        elif (levels := _SIGNS.get(kind)) is None:
-            stack += word(kind, start, position), start, state
-        else:
-            if levels:
-                depth += levels
-                if depth > BRACKET_LEVELS:
+        for found in automaton.lexer.finditer(text, position):
+            kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
+            written = found[kind]
+            position = found.end()
+            start = position - len(written)
+            if written in fixed:
+                kind = fixed[written]
+                if kind in CONTEXTUAL and not automaton.accept(stack[::3], kind):
+                    kind = "NAME"
+            reduction, state = moves[stack[-1]][kind]
+            while reduction is not None:
+                rule, values, whole, first, below, goto = reduction
+                if values is not None:
+                    begin = stack[first]
+                    built = builds[rule](stack[values], begin, end)
+                    reached, reduction, state = goto[stack[below]]
+                    stack[whole] = built, begin, reached
+                elif below == -1:  # a rule of no symbols
+                    reached, reduction, state = goto[stack[-1]]
+                    stack += None, start, reached
+                else:
+                    stack[-1], reduction, state = goto[stack[below]]
+            if state is None:
+                if kind == "COMMENT":
+                    builder.comments.append(Span(source, start, position))
+                    continue
+                if kind == END:
+                    return bool(stack[-1] == automaton.states[0][START])
+                state = moves[stack[-1]]["NAME"][1]
+                if found.lastgroup != "AUG_URI" or state is None:
                     return False
-            stack += None if sign is None else sign(kind, start, position), start, state
-        end = position
+                end = position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
+                stack += named(text[start:position], start, position), start, state
+                break  # and go on behind the name
+            if kind == "NAME":
+                if not only_ascii and not is_name(written):
+                    return False
+                stack += named(written, start, position), start, state
+            elif (levels := _SIGNS.get(kind)) is None:
+                stack += word(kind, start, position), start, state
+            else:
+                if levels and (depth := depth + levels) > BRACKET_LEVELS:
+                    return False
+                stack += None if sign is None else sign(kind, start, position), start, state
+            end = position
