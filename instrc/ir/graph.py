@@ -13,10 +13,10 @@ from typing import Literal
 
 import msgspec
 
-from instrc.ir.blocks import Content
+from instrc.ir.blocks import Content, Repeat, regions_of, tests_of
 from instrc.ir.executors import Executor
 from instrc.ir.fusion import Argument, StepObject, Unit
-from instrc.ir.paths import Path, Reading
+from instrc.ir.paths import Local, Path, Reading, reading_paths
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
 from instrc.source import Span
@@ -105,6 +105,8 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """The steps that are more than an instruction alone: something fills them or stands around them, or they are blocks."""
     block_numbers: tuple[int, ...] = ()
     """Those of them that are blocks."""
+    awaited_numbers: tuple[int, ...] = ()
+    """The steps whose result, or `output`, the server or a person gives."""
     labels: dict[tuple[int, str], Span] = {}
     """Where the arguments of steps of the server are named, by step."""
     passed: tuple[TypedArgument, ...] = ()
@@ -118,11 +120,29 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
         """Return the steps that are blocks, in evaluation order."""
         return [self.steps[number] for number in self.block_numbers]
 
+    def awaited(self) -> list[Step]:
+        """Return the steps whose result, or `output`, the server or a person gives, in evaluation order."""
+        return [self.steps[number] for number in self.awaited_numbers]
+
+    def origins(self) -> set[str | int | Local]:
+        """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
+        found = {path.origin for step in self.steps.values() for path in step.reads + step.needs}
+        paths = [] if self.value is None else reading_paths(self.value)
+        for step in self.blocks():
+            paths += [test.path for test in tests_of(step.content)]
+            for region in regions_of(step.content):
+                paths += reading_paths(region.value)
+            if isinstance(step.content, Repeat) and step.content.handed:
+                paths += [path for _, reading in step.content.names for path in reading_paths(reading)]
+        return found.union([path.origin for path in paths])
+
     @property
     def has_flow(self) -> bool:
         """Whether it has paths or blocks."""
-        return bool(self.accesses or self.block_numbers) or any(
-            step.chosen or step.activity == "RunPlan_Activity" for step in self.steps.values()
+        return (
+            bool(self.accesses or self.block_numbers)
+            or any(step.chosen for step in self.compounds())
+            or any(step.activity == "RunPlan_Activity" for step in self.awaited())
         )
 
 

@@ -150,6 +150,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
     compound = frozenset([number for number, step in table.items() if not is_lone_instruction(step.content)])
     blocks = [table[number] for number in sorted(compound) if table[number].executor == "block"]
+    awaited = [number for number, step in table.items() if step.output or step.executor in {"server", "user"}]
     inside = [unit for step in blocks for region in regions_of(step.content) for unit in region.units]
     return Graph(
         name=export.name or "",
@@ -165,6 +166,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         accesses=tuple(dict.fromkeys(each for each in evaluation.accesses if not steps.is_dropped(each.path))),
         compound=compound,
         block_numbers=tuple([step.number for step in blocks]),
+        awaited_numbers=tuple(awaited),
         labels=evaluation.labels,
         passed=tuple(each for each in evaluation.passed if isinstance(each.value, Constant) or not steps.is_dropped(each.value)),
     )

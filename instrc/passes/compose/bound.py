@@ -14,7 +14,7 @@ from instrc.problems.report import Report
 
 def check_bound(graph: Graph, report: Report) -> None:
     """Report plans of which one tool means two things, and bound values that no longer exist where a plan is carried out."""
-    running = [(step, plans) for step in graph.steps.values() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
+    running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
     if not running:
         return
     around = _regions_around(graph)

@@ -61,7 +61,7 @@ class _Composer:
         """The part of that which holds no steps of a graph and no plans, so that it is the same in every graph."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
-        self.plans = any(step.activity == RUN_PLAN for step in graph.steps.values())
+        self.plans = any(step.activity == RUN_PLAN for step in graph.awaited())
         schemas: dict[int, Json] = {}
         placed: dict[int, tuple[Placed, ...]] = {}
         referring: set[int] = set()

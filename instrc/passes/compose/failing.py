@@ -13,7 +13,7 @@ from instrc.problems.report import Report
 
 def check_failing(graph: Graph, report: Report) -> None:
     """Report each `Fail` that something reads, but for the block that ends in it."""
-    failing = {step.number for step in graph.steps.values() if step.fail}
+    failing = {step.number for step in graph.awaited() if step.fail}
     if not failing:
         return
     read = {path.origin for step in graph.steps.values() for path in _read_by(step)}

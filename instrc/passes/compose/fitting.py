@@ -38,7 +38,7 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
 
 
 def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
-    for step in flat.graph.steps.values():
+    for step in flat.graph.awaited():
         if step.executor == "server" and step.output and step.arguments:
             properties, _ = inputs_of(step, flat.schemas.get(step.number))
             callee = step.activity or step.base_name

@@ -21,7 +21,7 @@ def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int,
 
 def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, bool]]:
     """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
-    for step in graph.steps.values():
+    for step in graph.awaited():
         if step.executor != "server" or not step.output:
             continue
         properties, required = inputs_of(step, outcomes.schemas.get(step.number))

@@ -43,7 +43,9 @@ class Outcomes:
         self._recorded = recorded
         """Whether thoughts and metrics are left out of what blocks give, as in the record of a run."""
         self.schemas = schemas
-        self.blocks: dict[int, Json] = {}
+        self._blocks: dict[int, Json] = {}
+        self._unmade = sorted([step.number for step in graph.blocks()])
+        """Blocks whose schemas have not been asked for; what is in a block was met before it."""
         self._places = {step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Each}
         self._rounds: dict[int, Repeat] = {}
         for step in graph.blocks():
@@ -56,16 +58,26 @@ class Outcomes:
         """What schemas are as parts of others, beside these, by their identity and a name: many blocks end in the same."""
         self._handed_on: dict[int, tuple[Json, Json]] = {}
         """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
+
+    @property
+    def blocks(self) -> dict[int, Json]:
+        """The schemas of what blocks give."""
+        self._make_blocks()
+        return self._blocks
+
+    def _make_blocks(self) -> None:
+        """Work out what blocks give, when that or a path is asked for first: many programs have none that needs a look."""
+        unmade, self._unmade = self._unmade, []
         small: set[int] = set()
-        """Schemas of blocks by identity, which `blocks` keeps: many blocks give the same."""
-        for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
-            content = graph.steps[number].content
+        """Schemas of blocks by identity, which are kept here: many blocks give the same."""
+        for number in unmade:
+            content = self.graph.steps[number].content
             if isinstance(content, Block):
                 made = self._block(content)
                 if id(made) not in small and _size(made) > OUTCOME_SCHEMAS:
                     made = ANYTHING
                 small.add(id(made))
-                self.blocks[number] = made
+                self._blocks[number] = made
 
     def origin(self, path: Path) -> Json:
         """Return the schema of what a path begins with."""
@@ -76,7 +88,7 @@ class Outcomes:
                     return ANYTHING
                 if step.activity == RUN_PLAN:
                     return self._outcome_of_plan(step)
-                return self.blocks.get(number, self.schemas.get(number, ANYTHING))
+                return self._blocks.get(number, self.schemas.get(number, ANYTHING))
             case Local():
                 return self._local(path.origin)
             case name:
@@ -100,6 +112,7 @@ class Outcomes:
 
     def find(self, path: Path) -> MemberSchema:
         """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
+        self._make_blocks()
         found = MemberSchema(self.origin(path))
         for place, name in enumerate(self.full(path)):
             if found.schema is None:

@@ -53,9 +53,8 @@ def _check(flat: FlatGraph, report: Report) -> None:
     outcomes = Outcomes(graph, flat.schemas, recorded=True)
     for access in graph.accesses:
         _check_member(access, outcomes, report)
-    for step in graph.steps.values():
-        if step.number not in graph.compound and step.activity != RUN_PLAN:
-            continue  # as most are
+    for number in sorted({*graph.compound, *graph.awaited_numbers}):
+        step = graph.steps[number]
         content = step.content
         for _, chosen in choices_of(content):
             if isinstance(chosen, Among):

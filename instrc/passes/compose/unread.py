@@ -18,10 +18,11 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
     or an activity is given only what a person has decided, and what the person was shown is not handed on.
     """
     graph = flat.graph
-    readers = _readers(graph)
-    inside = _in_blocks(graph)
-    for step in graph.steps.values():
-        if step.number in inside and not readers.get(step.number) and _only_answers(graph, step):
+    readers = _readers(graph) if graph.awaited_numbers else {}
+    idle = _in_blocks(graph) - graph.origins()
+    for number in sorted({*idle, *graph.awaited_numbers}):
+        step = graph.steps[number]
+        if number in idle and _only_answers(graph, step):
             yield step, step
         if step.executor != "server" or step.fail:
             continue

@@ -39,8 +39,7 @@ class UnshownActivity(msgspec.Struct, frozen=True):
 
 def unshown_results(flat: FlatGraph) -> Iterator[Unshown]:
     """Yield the decisions of people that lead to what they are not shown: one for each person, in order."""
-    kinds = {step.executor for step in flat.graph.steps.values()}
-    if {"model", "server", "user"} <= kinds:
+    if {"server", "user"} <= {step.executor for step in flat.graph.awaited()}:
         yield from _DecisionSearch(flat).results()
 
 

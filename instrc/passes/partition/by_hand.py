@@ -6,7 +6,7 @@ from instrc import problems
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import Graph, Step
 from instrc.passes.bind.holding import step_numbers
-from instrc.passes.partition.nodes import ORDER, CutChunk, PartitionNode
+from instrc.passes.partition.nodes import ORDER, CutChunk, PartitionNode, chunk_of
 from instrc.problems.report import Report
 from instrc.source import Span
 
@@ -43,8 +43,7 @@ def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tup
             report.add(problems.steps.NothingToDo(at=context.span))
             return None
     return tuple(
-        CutChunk(executor, tuple(each), context.annotations)
-        for executor, each, context in zip(executors, inside, contexts, strict=True)
+        chunk_of(executor, each, context.annotations) for executor, each, context in zip(executors, inside, contexts, strict=True)
     )
 
 

@@ -35,5 +35,13 @@ class CutChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int
-    nodes: tuple[PartitionNode, ...]
+    units: tuple[Unit, ...]
+    answers: frozenset[int] = frozenset()
+    """Those of which the answers of the server stand here."""
     annotations: tuple[Json, ...] = ()
+
+
+def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json, ...] = ()) -> CutChunk:
+    """Return the chunk of some nodes."""
+    answers = frozenset([node.unit for node in nodes if node.answer and isinstance(node.unit, int)])
+    return CutChunk(executor, tuple([node.unit for node in nodes]), answers, annotations)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from instrc.ir.blocks import Each, Repeat, regions_of
 from instrc.ir.graph import Graph, Step
-from instrc.ir.paths import Path, reading_paths
+from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, regions_in
 from instrc.naming import camel, snake
 from instrc.passes.bind.holding import step_numbers
@@ -22,7 +22,9 @@ def number_steps(
     """
     order = _in_order(graph, chunks, inside)
     taken = {step.key for step in graph.steps.values() if step.key is not None}
-    read = _read_blocks(graph)
+    read = graph.origins()
+    if graph.contexts is not None:
+        read.update(unit for unit in graph.units if isinstance(unit, int))
     keys: dict[int, str] = {}
     used: set[str] = set(graph.inputs)
     count = 0
@@ -67,24 +69,6 @@ def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tupl
             for region in reversed(regions_in(graph, chunk)):
                 waiting.extend(reversed(inside[region.number]))
     return list(order)
-
-
-def _read_blocks(graph: Graph) -> set[int]:
-    """Return the steps that something reads: a step, a condition, a list, an enclosing value, or the export."""
-    found: list[Path] = [] if graph.value is None else list(reading_paths(graph.value))
-    if graph.contexts is not None:
-        found += [Path(unit) for unit in graph.units if isinstance(unit, int)]
-    for step in graph.steps.values():
-        found += step.reads
-        found += step.needs
-    for step in graph.blocks():
-        for region in regions_of(step.content):
-            found += reading_paths(region.value)
-        if isinstance(step.content, Repeat):
-            found += [test.path for test in step.content.until]
-            if step.content.handed:
-                found += [path for _, reading in step.content.names for path in reading_paths(reading)]
-    return {path.origin for path in found if isinstance(path.origin, int)}
 
 
 def _name_of_block(graph: Graph, step: Step) -> str:

@@ -15,7 +15,7 @@ from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
 from instrc.passes.bind.holding import step_numbers
-from instrc.passes.partition.nodes import BLOCK, ORDER, PLACE, CutChunk, PartitionNode
+from instrc.passes.partition.nodes import BLOCK, ORDER, PLACE, CutChunk, PartitionNode, chunk_of
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -78,9 +78,9 @@ def _single_chunk(graph: Graph, units: tuple[Unit, ...]) -> CutChunk | None:
     if len(steps) < len(units) or len(executors) != 1 or not graph.inner.keys().isdisjoint(units):
         return None
     executor = PLACE[executors.pop()]
-    if executor == BLOCK or any(step.fail or step.chosen or step.output for step in steps):
+    if executor == BLOCK or [step for step in steps if step.fail or step.chosen or step.output]:
         return None
-    return CutChunk(executor, tuple([PartitionNode(unit, executor, answer=False) for unit in units]))
+    return CutChunk(executor, units)
 
 
 def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
@@ -88,13 +88,13 @@ def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     carried = [node.executor for node in nodes]
     apart = [node.apart for node in nodes]
     if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
-        return (CutChunk(carried[0], tuple(nodes)),)
+        return (chunk_of(carried[0], nodes),)
     executors, blocks = sequence(carried, [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
-    return tuple(CutChunk(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
+    return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
 
 
 def _number_chunks(
@@ -106,7 +106,7 @@ def _number_chunks(
     waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
     while waiting:
         region, chunk, otherwise = waiting.pop()
-        units = tuple([node.unit for node in chunk.nodes])
+        units = chunk.units
         block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
         word: str = ORDER[chunk.executor]
         if block is not None:
@@ -120,8 +120,7 @@ def _number_chunks(
             for each in reversed(inner):
                 waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
         counts[word] = counts.get(word, 0) + 1
-        answers = frozenset([node.unit for node in chunk.nodes if node.answer and isinstance(node.unit, int)])
-        made[region].append(Chunk(word, counts[word], units, answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
+        made[region].append(Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
     whole = {number: tuple(chunks) for number, chunks in made.items()}
     return whole.pop(ROOT), whole
 
