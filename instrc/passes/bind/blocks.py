@@ -189,7 +189,7 @@ def _tests(ev: Evaluation, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:
 
 
 def _source(ev: Evaluation, source: Path | int) -> Hashable:
-    return ev.steps.identities.path(source) if isinstance(source, Path) else source
+    return ev.steps.identities.path(source) if isinstance(source, Path) else ("number", source)
 
 
 def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:

@@ -52,7 +52,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
                 executor="model",
                 content=Constant(value.value),
                 arguments=(),
-                reads=(),
+                reads=[],
                 span=field.key_span,
             )
         if not reference:
@@ -144,6 +144,7 @@ def take(
 
 
 def outside_reads(steps: Steps, block: StepObject) -> list[Path]:
-    """Return what the steps of a block read from outside it."""
+    """Return what the steps of a block read from outside it, each once."""
     inside = set(step_numbers(block.units))
-    return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]
+    found = [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]
+    return list(dict.fromkeys(found))

@@ -202,7 +202,7 @@ def collect(
                 taken = False
             else:
                 taken = value is not None and given.add(each.label, value)
-        complete = check_names(ev, given, each.value.span) and taken and complete
+        complete = (not given.unchecked or check_names(ev, given, each.value.span)) and taken and complete
     return given, complete
 
 

@@ -57,6 +57,8 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
 
     def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
+        if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
+            return self  # as it is in most bodies
         return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:

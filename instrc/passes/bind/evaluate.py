@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.durations import from_words, is_duration, is_no_time
-from instrc.ir.fusion import Instruction
+from instrc.ir.fusion import Instruction, instruction_kind
 from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
 from instrc.ir.surface import (
@@ -145,7 +145,7 @@ def _call(
     called = callee_of(ev, callee, context) if isinstance(callee, Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
-            if called.kind == "mixin":
+            if instruction_kind(called.name) == "mixin":
                 return mix(ev, called, arguments, span, context)
             if called.name == "StartProcess":
                 from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs

@@ -66,6 +66,8 @@ class Evaluation:
         """How many bodies of blocks and programs have been read."""
         self._known: dict[Hashable, BoundValue | None] = {}
         """Values of locals; with what is piped to where it stands if they depend on that."""
+        self._piping: set[tuple[int, str]] = set()
+        """Locals whose values depend on what is piped to where they stand."""
         self._signatures: dict[tuple[str, int], Signature] = {}
         """Those of instructions without annotations behind them."""
         self._values = 0
@@ -121,7 +123,7 @@ class Evaluation:
         home = found.scope
         outside = plain and home.region != context.region  # a name is evaluated where it is defined
         inside = context.at_home(home) if outside else context.alone(context.brackets if context.direct else None, home)
-        if plain and (key, inside.piped) in self._known:
+        if plain and key in self._piping and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
             return self._kept_out(self._known[key, inside.piped], context)
         outer = self._piped, self._depends
@@ -134,8 +136,9 @@ class Evaluation:
         if plain:
             self._known[(key, inside.piped) if depends else key] = value
         if depends:
+            self._piping.add(key)
             self.reads_pipe(inside)
-        return self._kept_out(value, context)
+        return value if context.brackets is None else self._kept_out(value, context)
 
     def _elsewhere(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
@@ -157,10 +160,12 @@ class Evaluation:
 
     def spend(self, values: int, at: Span) -> bool:
         """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
-        before, self._values = self._values, self._values + values
-        if before <= GIVEN_VALUES < self._values:
+        self._values += values
+        if self._values <= GIVEN_VALUES:
+            return True
+        if self._values - values <= GIVEN_VALUES:
             self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
-        return self._values <= GIVEN_VALUES
+        return False
 
     def _circle(self, name: Name, found: LocalName) -> None:
         """Report a local name that needs itself, each circle once."""

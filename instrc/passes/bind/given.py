@@ -33,14 +33,14 @@ class CallInputs(msgspec.Struct):
     """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
     literal: bool = False
     """A constant is among the arguments."""
-    checked: int = 0
-    """How many arguments have been looked at for names that are given twice."""
+    unchecked: list[tuple[str, Path | Constant]] = msgspec.field(default_factory=list)
+    """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
 
     def add(self, label: str | None, value: BoundValue) -> bool:
         """Take a value as an argument, and tell whether it can be one; an object stands for its members under their names."""
         match value:
             case StepResult():
-                self.arguments.append(Argument(label, value.path))
+                self._take(label, value.path)
                 self.has_value = True
             case Inner():
                 self.has_value = True
@@ -58,8 +58,13 @@ class CallInputs(msgspec.Struct):
 
     def add_constant(self, label: str | None, value: Json) -> None:
         """Take a constant as an argument."""
-        self.arguments.append(Argument(label, Constant(value)))
+        self._take(label, Constant(value))
         self.literal = True
+
+    def _take(self, label: str | None, value: Path | Constant) -> None:
+        self.arguments.append(Argument(label, value))
+        if label is not None:
+            self.unchecked.append((label, value))
 
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""
@@ -83,13 +88,10 @@ def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> boo
 
 def check_names(ev: Evaluation, given: CallInputs, span: Span) -> bool:
     """Tell whether the arguments at a place give no name to another value than one before: only one could be passed on."""
-    new = given.arguments[given.checked :]
-    given.checked = len(given.arguments)
-    for argument in new:
-        if argument.label is None:
-            continue
-        value, first = given.named.setdefault(argument.label, (argument.value, span))
-        if value != argument.value:
-            ev.report.add(problems.names.RepeatedName(at=span, word=argument.label, first=first, argument=True))
+    new, given.unchecked = given.unchecked, []
+    for label, value in new:
+        known, first = given.named.setdefault(label, (value, span))
+        if known != value:
+            ev.report.add(problems.names.RepeatedName(at=span, word=label, first=first, argument=True))
             return False
     return True

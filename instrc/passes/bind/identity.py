@@ -73,9 +73,10 @@ class Identities:
     def path(self, path: Path) -> Hashable:
         """Return what tells a path from others, wherever the step that it leads to has been met."""
         origin = path.origin
+        if type(origin) is int:
+            step = self.steps[origin]
+            return ("step", step, path.tail) if path.tail else step
         match origin:
-            case int():
-                return ("step", self.steps[origin], path.tail)
             case Local():  # whose it is, is asked where two steps are compared
                 return ("local", origin.kind, origin.name, path.tail)
             case name:
@@ -138,8 +139,9 @@ class Identities:
 
     def argument(self, argument: Argument) -> Hashable:
         """Return what tells an argument from others."""
-        value = argument.value
-        return (argument.label, self.path(value) if isinstance(value, Path) else self.content(value))
+        value, label = argument.value, argument.label
+        sign = self.path(value) if isinstance(value, Path) else self.content(value)
+        return sign if label is None else (label, sign)
 
     def written(self, arguments: tuple[Written, ...]) -> int:
         """Return the number of the arguments of a call as they are written, wherever that is."""

@@ -121,6 +121,9 @@ def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None
 
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
+    program = context.scope.program
+    if context.keys is None and name.text not in program.taken and (known := program.instructions.found.get(name.text)):
+        return known  # as most are
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
     if found is None or isinstance(found, Called):

@@ -11,7 +11,7 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
 from instrc.passes.bind.scopes import LocalName, ProgramNames
-from instrc.passes.bind.survey import survey
+from instrc.passes.bind.survey import GIVEN, survey
 from instrc.passes.bind.timing import timing_words
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.report import Report
@@ -81,4 +81,5 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
     known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
     surveyed = survey(program, known, RESERVED, report)
     surveyed.refused |= refused
-    return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, instructions, calls)
+    taken = frozenset().union(known, SPECIAL, GIVEN, surveyed.elements, *surveyed.locals.values())
+    return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, taken, instructions, calls)

@@ -29,6 +29,8 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     declared: tuple[Input, ...]
     survey: BodyNames
     """Those of the bodies of its blocks."""
+    taken: frozenset[str]
+    """Every name that means something in it, wherever that is defined: any other is one of the registry, or none."""
     instructions: InstructionTable
     """What its names and references are looked up in."""
     calls: tuple[ProgramFile, ...] = ()
@@ -78,8 +80,9 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         """Return the definition of a local name, or what a block gives under it, here or further out."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.locals:
-                return LocalName(scope.locals[name], scope)
+            binding = scope.locals.get(name)
+            if binding is not None:
+                return LocalName(binding, scope)
             if name in scope.given:
                 return scope.given[name]
             scope = scope.outer

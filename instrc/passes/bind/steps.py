@@ -65,7 +65,7 @@ class Steps:
         executor: Executor,
         content: Filling,
         arguments: tuple[Argument, ...],
-        reads: Iterable[Path],
+        reads: list[Path],
         span: Span,
         output: bool = False,
         activity: str | None = None,
@@ -73,17 +73,20 @@ class Steps:
         needs: tuple[Path, ...] = (),
         chosen: tuple[Path, ...] = (),
     ) -> int:
-        """Return the number of a step, a new one unless an equal expression has one already, here or in a block around."""
-        reads = tuple(dict.fromkeys(reads))
+        """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
+
+        What it `reads` is there once each.
+        """
         same = self.identities
-        given = tuple(map(same.argument, arguments))
-        read = () if list(reads) == [each.value for each in arguments] else tuple(map(same.path, reads))
-        needed = tuple(map(same.path, needs))
-        ident = same.of(base_name, executor, same.content(content), given, read, activity, context.timing, needed)
-        key, timing = None if context.key == PRIVATE else context.key, context.timing
-        number = len(self.table)
+        given = tuple([same.argument(each) for each in arguments])
+        read = () if reads == [each.value for each in arguments] else tuple([same.path(path) for path in reads])
+        needed = tuple([same.path(path) for path in needs]) if needs else ()
+        timing = context.timing
+        ident = same.of(base_name, executor, same.content(content), given, read, activity, timing, needed)
+        key = None if context.key == PRIVATE else context.key
+        number, paths = len(self.table), tuple(reads)
         step = Step(
-            number, base_name, key, executor, output, content, arguments, reads, activity, span, timing, fail, None, needs, chosen
+            number, base_name, key, executor, output, content, arguments, paths, activity, span, timing, fail, None, needs, chosen
         )
         number = self.one(step, ident, context)
         if context.brackets is not None:
@@ -102,7 +105,8 @@ class Steps:
         if step.executor == "block":
             self.places.note_names(step)
         held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
-        number = self._find(known, step, context.region, only_here=held) if known in self._known else None
+        places = self._known.get(known)
+        number = None if places is None else self._find(places, step, context.region, only_here=held)
         if number is None:
             region = context.region if held or not self._expected else self._expecting(known, step, context.region)
             number = self._take(step, region, known)
@@ -125,10 +129,9 @@ class Steps:
         self.identities.steps.append(ident)
         return step.number
 
-    def _find(self, known: int, step: Step, region: int, *, only_here: bool) -> int | None:
-        """Return an equal step of a region or of one around it."""
-        places = self._known.get(known)
-        while places and region >= 0:
+    def _find(self, places: dict[int, list[int]], step: Step, region: int, *, only_here: bool) -> int | None:
+        """Return an equal step of a region or of one around it; `places` are those of its identity."""
+        while region >= 0:
             found = next((number for number in places.get(region, ()) if self._alike(self.table[number], step)), None)
             if found is not None or only_here:
                 return found
@@ -270,6 +273,8 @@ class Steps:
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:
         """Return the steps and groups of a region that stand on their own, in evaluation order."""
         chosen = self.regions.steps[region] if among is None else sorted(set(among))
+        if not self.groups and not self.inside:
+            return tuple(chosen)
         found: list[Unit] = []
         for number in chosen:
             if number in self.groups:

@@ -87,26 +87,39 @@ _Task: TypeAlias = "_Open | _Close | Expression"
 def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> BodyNames:
     """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
     found = BodyNames()
-    visible: dict[str, list[_Visible]] = {name: [_Visible(None, span)] for name, span in known.items()}
+    visible = {name: _Visible(None, span) for name, span in known.items()}
+    hidden: list[tuple[str, _Visible | None]] = []
+    """What the names that blocks give meant before, the innermost last."""
+    mentioned: list[str] = []
+    """The names that stand in expressions since a body has begun or ended: what they mean is the same for all of them."""
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
     while waiting:
         task = waiting.pop()
         if type(task) is Call:
             for argument in reversed(task.arguments):
                 if type(argument.value) is Name:
-                    _note(argument.value.text, visible, found)
+                    mentioned.append(argument.value.text)
                 else:
                     waiting.append(argument.value)
             task = task.callee
         if type(task) is Name:
-            _note(task.text, visible, found)
+            mentioned.append(task.text)
             continue
         match task:
             case _Open():
+                _note(mentioned, visible, found)
+                hidden += [(name, visible.get(name)) for name, _ in task.given]
                 _open(task, visible, found, reserved, report)
             case _Close(body, given):
-                for name in (*found.locals[body.span.start], *(name for name, _ in given)):
-                    visible[name].pop()
+                _note(mentioned, visible, found)
+                for name in found.locals[body.span.start]:
+                    del visible[name]
+                for _ in given:
+                    name, before = hidden.pop()
+                    if before is None:
+                        visible.pop(name, None)  # an element may be called like what its block gives
+                    else:
+                        visible[name] = before
             case Do() | When() | Each() | Repeat() | Try():
                 if isinstance(task, Repeat | Try) and task.otherwise is not None:
                     word = "try" if isinstance(task, Try) else "repeat"
@@ -116,10 +129,9 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                 pass
             case _:
                 if isinstance(task, Object):
-                    for each in task.fields:
-                        if each.value is None:
-                            _note(each.key, visible, found)
+                    mentioned.extend([each.key for each in task.fields if each.value is None])
                 waiting.extend(reversed(children(task)))
+    _note(mentioned, visible, found)
     return found
 
 
@@ -127,45 +139,47 @@ def _holds(body: Span, at: Span) -> bool:
     return body.start <= at.start and at.end <= body.end
 
 
-def _note(name: str, visible: dict[str, list[_Visible]], found: BodyNames) -> None:
-    """Note that a name is mentioned, of the program or of the body that defines it."""
-    found.mentioned.add(name)
-    homes = visible.get(name)
-    if homes and (body := homes[-1].body) is not None:
-        found.read[body].add(name)
+def _note(mentioned: list[str], visible: dict[str, _Visible], found: BodyNames) -> None:
+    """Note that names are mentioned, of the program or of the body that defines each, and forget them."""
+    found.mentioned.update(mentioned)
+    for name in mentioned:
+        home = visible.get(name)
+        if home is not None and home.body is not None:
+            found.read[home.body].add(name)
+    mentioned.clear()
 
 
-def _open(task: _Open, visible: dict[str, list[_Visible]], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
+def _open(task: _Open, visible: dict[str, _Visible], found: BodyNames, reserved: frozenset[str], report: Report) -> None:
     body, given = task.body, task.given
     start = body.span.start
     found.read[start] = set()
     names: dict[str, Binding] = {}
     for name, span in given:
         if span is not None:
-            if name in reserved or visible.get(name):
+            if name in reserved or name in visible:
                 _refuse(name, span, visible, reserved, found, report)
             found.elements.setdefault(name, span)
-        visible.setdefault(name, []).append(_Visible(None, span))
+        visible[name] = _Visible(None, span)
     for statement in body.statements:
         if isinstance(statement, Binding):
             name = statement.name.text
-            if name in reserved or visible.get(name):
+            if name in reserved or name in visible:
                 _refuse(name, statement.name.span, visible, reserved, found, report)
             else:
                 names[name] = statement
-                visible.setdefault(name, []).append(_Visible(start, statement.name.span))
+                visible[name] = _Visible(start, statement.name.span)
     found.locals[start] = names
 
 
 def _refuse(
-    name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], found: BodyNames, report: Report
+    name: str, span: Span, visible: dict[str, _Visible], reserved: frozenset[str], found: BodyNames, report: Report
 ) -> None:
     """Report a name that has a meaning already."""
     if name in reserved:
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
     else:
-        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name][-1].at))
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].at))
 
 
 def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
