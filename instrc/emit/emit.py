@@ -6,6 +6,7 @@ from instrc.emit.blocks import definition_name
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.hints import Purpose
+from instrc.emit.paths import Paths
 from instrc.emit.process import make_process
 from instrc.emit.step_schemas import StepSchemas
 from instrc.flattening.strip import strip
@@ -23,12 +24,13 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
     bare = plan.bare and batch <= 1
     documents: dict[Emit, JsonObject] = {}
+    paths = Paths(plan)
 
     def schemas_for(part: Purpose) -> StepSchemas:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
         taken = frozenset(names) if part == "process" else frozenset()
-        return StepSchemas(plan, part, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
+        return StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
 
     schemas = schemas_for("tool")
     tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
@@ -63,7 +65,7 @@ def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, s
 def process_of(plan: Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     taken = frozenset(definition_name(chunk) for chunk in plan.walk())
-    schemas = StepSchemas(plan, "process", batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
+    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
     return make_process(plan, schemas, _title(plan))
 
 

@@ -49,11 +49,12 @@ class Hints:
 
     def _words_for(self, read: Read) -> str:
         """Return a path with what the input says of itself: `prompt (What the user wants)`."""
-        name, *rest = (segment.name for segment in read.segments)
-        schema = self._inputs.get(name)
-        for each in rest:
+        schema = self._inputs.get(read.first)
+        if schema is None:
+            return read.text
+        for segment in read.segments[1:]:
             properties = schema.get("properties") if isinstance(schema, dict) else None
-            schema = properties.get(each) if isinstance(properties, dict) else None
+            schema = properties.get(segment.name) if isinstance(properties, dict) else None
         said = schema.get("description") if isinstance(schema, dict) else None
         words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
         return f"{read.text} ({words})" if words else read.text

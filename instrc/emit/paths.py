@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Sequence
 from functools import cached_property
 
@@ -31,8 +32,8 @@ class Paths:
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
-        self._known: dict[tuple[Path, int | None], Read] = {}
-        """Most paths are written more than once."""
+        self._known: defaultdict[int | None, dict[Path, Read]] = defaultdict(dict)
+        """By item; most paths are written more than once."""
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
         }
@@ -45,9 +46,10 @@ class Paths:
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
-        read = self._known.get((path, item))
+        known = self._known[item]
+        read = known.get(path)
         if read is None:
-            read = self._known[path, item] = self._read(self.segments(path, item))
+            read = known[path] = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
 
     def _read(self, names: tuple[str, ...]) -> Read:
@@ -122,6 +124,9 @@ class Paths:
 
     def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Value:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
+        if len(given) == 1 and given[0].label is None:  # as most are
+            only = given[0].value
+            return self.read(only, item) if isinstance(only, Path) else only
         optional = self.plan.flat.optional
         values: list[Value] = [
             self.read(each.value, item, optional=each.label is not None and (step, each.label) in optional)
@@ -129,8 +134,6 @@ class Paths:
             else each.value
             for each in given
         ]
-        if len(values) == 1 and given[0].label is None:
-            return values[0]
         if all(each.label is None for each in given):
             return Listed(tuple(values))
         named: dict[str, Value] = {}

@@ -38,7 +38,15 @@ class StepSchemas:
     """The schemas of one plan for one part."""
 
     def __init__(
-        self, plan: Plan, part: Purpose, *, batch: int, hint: str | None, definitions: DocumentDefinitions, whole: bool = False
+        self,
+        plan: Plan,
+        part: Purpose,
+        paths: Paths,
+        *,
+        batch: int,
+        hint: str | None,
+        definitions: DocumentDefinitions,
+        whole: bool = False,
     ) -> None:
         self.plan = plan
         self.graph: Graph = plan.flat.graph
@@ -47,12 +55,14 @@ class StepSchemas:
         self.definitions = definitions
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
-        self.paths: Paths = Paths(plan)
+        self.paths = paths
         self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
+        self._alike: dict[tuple[int, str, bool], Json] = {}
+        """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
 
     def container(
         self, units: Iterable[Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
@@ -187,7 +197,28 @@ class StepSchemas:
             return own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole), NO_ENGINE
-        flat = self.plan.flat
+        schema = self._without_reads(step, item)
+        called = isinstance(step.content, Fusion)
+        if not isinstance(schema, dict) or (not called and isinstance(step.content, Constant)):
+            return schema, NO_ENGINE
+        references = self.paths.references(step.reads, item)
+        if called and step.executor == "model":  # the steps in an object say for themselves what they read
+            schema = self.hints.of_reads(schema, step.reads, references, item)
+        return schema, self.engines.of_step(step, references, item) if self.part == "process" else NO_ENGINE
+
+    def _without_reads(self, step: Step, item: int | None) -> Json:
+        """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
+        number, flat = step.number, self.plan.flat
+        if number in self.graph.compound or number in flat.referring:
+            return self._as_written(step, item)
+        alike = id(flat.schemas[number]), step.executor, step.output
+        schema = self._alike.get(alike)
+        if schema is None:
+            schema = self._alike[alike] = self._as_written(step, item)
+        return schema
+
+    def _as_written(self, step: Step, item: int | None) -> Json:
+        number, flat = step.number, self.plan.flat
         placed = flat.placed.get(number, ())
         alone = self.whole and not placed and number not in self._inner
         refers = number in flat.referring and not alone
@@ -198,15 +229,9 @@ class StepSchemas:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
             schema = self.hints.of_null(with_null_output(schema) if has_output(schema) else nullable(schema))
-        called = isinstance(step.content, Fusion)
-        if not isinstance(schema, dict) or (not called and isinstance(step.content, Constant)):
-            return schema, NO_ENGINE
-        references = self.paths.references(step.reads, item)
-        if called and step.executor == "model":  # the steps in an object say for themselves what they read
-            schema = self.hints.of_reads(schema, step.reads, references, item)
-        if not _OWN_WORDS.isdisjoint(schema):
-            schema = {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
-        return schema, self.engines.of_step(step, references, item) if self.part == "process" else NO_ENGINE
+        if not isinstance(schema, dict) or isinstance(step.content, Constant) or _OWN_WORDS.isdisjoint(schema):
+            return schema
+        return {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
 
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":

@@ -136,7 +136,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
 
 def beside(schema: Json, engine: EngineProperties) -> Json:
     """Write what is for the engine beside a schema, last."""
-    return {**schema, **_words(engine)} if isinstance(schema, dict) else schema
+    return _with_words(dict(schema), engine) if isinstance(schema, dict) else schema
 
 
 def is_count(value: Json) -> TypeGuard[int]:
@@ -145,7 +145,11 @@ def is_count(value: Json) -> TypeGuard[int]:
 
 
 def _words(engine: EngineProperties) -> JsonObject:
-    found: JsonObject = {}
+    return _with_words({}, engine)
+
+
+def _with_words(found: JsonObject, engine: EngineProperties) -> JsonObject:
+    """Add what is for the engine to an object, and return it."""
     if engine.activity is not None:
         found["activity"] = engine.activity
     if engine.plan is not None:
@@ -158,10 +162,12 @@ def _words(engine: EngineProperties) -> JsonObject:
         found["within"] = engine.within
     if engine.delay is not None:
         found["delay"] = engine.delay
-    if engine.references:
-        found["references"] = [read.text for read in engine.references]
+    texts: JsonArray = [read.text for read in engine.references]
+    if texts:
+        found["references"] = texts
     if engine.arguments is not None:
-        found["arguments"] = written_value(engine.arguments)
+        alone = len(texts) == 1 and engine.arguments is engine.references[0]  # as most are
+        found["arguments"] = texts[0] if alone else written_value(engine.arguments)
     return found
 
 

@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json, as_text
 _SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compiled when it is needed
 
 
-class Segment(msgspec.Struct, frozen=True):
+class Segment(msgspec.Struct, frozen=True, gc=False):
     """One name of a path; what is not `quoted` may be a part of a key that holds dots."""
 
     name: str
