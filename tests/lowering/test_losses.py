@@ -228,3 +228,43 @@ def test_texts_of_exactly_so_many_letters_and_empty_ones_are_asked_for_and_no_le
     text = {"type": "string"}
     sent = lower(closed(a={**text, "minLength": 3, "maxLength": 3}, b={**text, "minLength": 0, "maxLength": 0}), "openai").schema
     assert sent["properties"] == {"a": {**text, "minLength": 3, "maxLength": 3}, "b": {**text, "maxLength": 0}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "sent", "told"),
+    [
+        ({"minProperties": 1}, {"minItems": 1}, set()),
+        ({"minProperties": 2, "maxProperties": 3}, {"minItems": 2, "maxItems": 3}, {"minProperties"}),
+        ({"maxProperties": 3}, {"maxItems": 3}, set()),
+    ],
+)
+def test_of_a_map_that_is_sent_as_a_list_a_least_number_is_exact_up_to_one(counts: Any, sent: Any, told: set[str]) -> None:
+    lowered = lower(closed(v={"type": "object", "additionalProperties": {"type": "string"}, **counts}), "openai")
+    entries = lowered.schema["properties"]["v"]
+    assert {word: entries[word] for word in ("minItems", "maxItems") if word in entries} == sent
+    assert {loss.keyword for loss in lowered.losses} == told
+
+
+@pytest.mark.parametrize(
+    ("following", "places"),
+    [
+        ({"items": {"type": "boolean"}}, ["item_1", "item_2", "more"]),
+        ({"items": {"type": "boolean"}, "maxItems": 2}, ["item_1", "item_2"]),
+        ({"items": False}, ["item_1", "item_2"]),
+        ({}, ["item_1", "item_2"]),
+        ({"minItems": 3}, ["item_1", "item_2", "more"]),
+    ],
+)
+def test_what_follows_the_places_of_a_list_is_asked_for_where_it_is_described_or_needed(
+    following: Any, places: list[str]
+) -> None:
+    pair = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}
+    lowered = lower(closed(v={**pair, **following}), "openai")
+    assert list(lowered.schema["properties"]["v"]["properties"]) == places
+    assert {loss.keyword for loss in lowered.losses} == (set() if following else {"items"})
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"description": "Anything."}])
+def test_that_arguments_are_an_object_is_told_where_nothing_is_said_of_them(schema: Any) -> None:
+    [loss] = lower(schema, "anthropic").losses
+    assert (loss.keyword, loss.reason) == ("type", "is not given: a tool's arguments are an object")
