@@ -70,7 +70,7 @@ from instrc.version import __version__
 
 if TYPE_CHECKING:
     from instrc.api import artefacts, check, compile, registry, types  # noqa: A004  -- `instrc.compile` is its name
-    from instrc.codecs.encode import Inexpressible
+    from instrc.codecs.transcode import Inexpressible
     from instrc.dialects.catalogue import targets
     from instrc.flattening.provenance import Flat
     from instrc.flattening.public import flatten, split, strip, subsumes
@@ -190,7 +190,7 @@ _HOMES = {
     "Tool": "instrc.ir.tool",
     "Example": "instrc.ir.tool",
     "LoweredTools": "instrc.lowering.toolset",
-    "Inexpressible": "instrc.codecs.encode",
+    "Inexpressible": "instrc.codecs.transcode",
     "encode": "instrc.lowering.encode",
     "targets": "instrc.dialects.catalogue",
     "Verification": "instrc.lowering.verify",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from instrc.codecs.encode import Transcoder
+from instrc.codecs.transcode import Transcoder
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsonvalue import Json, JsonObject, Location, equal, mapping, pointer
 from instrc.lifting.copied import replace_at

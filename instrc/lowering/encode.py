@@ -6,8 +6,8 @@ from typing import cast
 
 from instrc.arguments import text_or_none, truth
 from instrc.codecs.carry import Carrier
-from instrc.codecs.encode import Inexpressible, Transcoder
 from instrc.codecs.maps import map_of, records_in
+from instrc.codecs.transcode import Inexpressible, Transcoder
 from instrc.codecs.undeclared import undeclared_key
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from instrc.codecs.encode import Inexpressible
 from instrc.codecs.maps import VERSION
+from instrc.codecs.transcode import Inexpressible
 from instrc.dialects.catalogue import targets
 from instrc.dialects.envelopes import fill_envelope
 from instrc.ir.dialect import Dialect

@@ -21,7 +21,7 @@ from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.encode import Inexpressible, Transcoder
+from instrc.codecs.transcode import Inexpressible, Transcoder
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal

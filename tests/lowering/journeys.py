@@ -12,7 +12,7 @@ from generate import Instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc.codecs.encode import Inexpressible
+from instrc.codecs.transcode import Inexpressible
 from instrc.importing.import_tools import import_tools
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from instrc.codecs.encode import Inexpressible
+from instrc.codecs.transcode import Inexpressible
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
