@@ -16,7 +16,9 @@ def obj(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
+CARD = {**obj("card", card={"$ref": "#/$defs/card"}), "$defs": {"card": obj("of", of={"items": {"$ref": "#/$defs/card"}})}}
 VIBES = {
+    "card": CARD,
     "draft": obj("text", text=TEXT),
     "pair": obj(a=TEXT, b=TEXT),
     "fix_User": obj("text", text=TEXT),
@@ -68,7 +70,11 @@ CASES = [
     pytest.param(
         "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
         "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d, x }); Review(s)",
-        [("step2_sign", "added", "the server"), ("step3_send", "reads", "step2_sign.output")],
+        [
+            ("step2_sign", "added", "the server"),
+            ("step3_send", "reads", "step2_sign.output"),
+            ("step3_send", "arguments", "{ d: step1_draft } → { d: step1_draft, x: step2_sign.output }"),
+        ],
         ["sign_Activity"],
         "no",
         id="an activity that is needed anew breaks",
@@ -177,6 +183,14 @@ CASES = [
         "no",
         id="a step that goes into a block that was there",
     ),
+    pytest.param(
+        BASE,
+        BASE.replace("Send_Activity({ d, a })", "Send_Activity({ d, a, note: {} })"),
+        [("step3_send", "arguments", "{ a: step2_approve, d: step1_draft } → { a: step2_approve, d: step1_draft, note: {} }")],
+        [],
+        "unknown",
+        id="an argument that is empty",
+    ),
 ]
 
 
@@ -186,6 +200,21 @@ def test_what_has_changed_in_the_cut_is_told(compared: Any, old: str, new: str, 
     assert set(changes) <= told(found), sorted(told(found))
     assert found["needed"] == needed
     assert found["old_services_suffice"]["verdict"] == serve, found
+
+
+def test_a_block_that_stays_where_it_was_is_not_called_moved(compared: Any) -> None:
+    each = "const f = Find(prompt); each n in f.names max 5 { Send_Activity({ n }) }"
+    assert told(compared(each, each.replace("5", "9"))) == {("eachContext1", "max", "5 → 9")}
+
+
+def test_an_answer_of_an_activity_that_may_be_another_is_told(compared: Any) -> None:
+    found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={"type": ["string", "null"]})))
+    assert told(found) == {("step3_send/output/id", "widened", "type")}
+
+
+def test_a_step_that_refers_to_definitions_is_renamed_where_they_are_the_same(compared: Any) -> None:
+    old, new = BASE.replace("Draft", "Card"), BASE.replace("Draft", "Sketch")
+    assert told(compared(old, new, sketch=CARD)) == {("step1_sketch", "renamed", "from `step1_card`")}
 
 
 def test_a_step_with_another_name_and_the_same_content_is_renamed(compared: Any) -> None:
@@ -274,6 +303,16 @@ def test_what_a_plan_may_call_is_needed(compared: Any) -> None:
     found = compared(run.replace("TOOLS", "Sign_Activity"), run.replace("TOOLS", "Sign_Activity, Fix_Activity"))
     assert (found["needed"], found["spared"]) == (["fix_Activity"], [])
     assert ("step1_propose", "tools of the plan", "fix_Activity, sign_Activity") in told(found)
+
+
+@pytest.mark.parametrize("block", ["each", "repeat"])
+def test_a_list_that_nobody_gave_before_is_not_claimed_to_be_there(instrc: Instrc, folder: Path, block: str) -> None:
+    asked = {"properties": {"step1_a": {"type": "object"}}}
+    told = {"properties": {"serverContext1": {"properties": {"step2_b": {"type": "object", "activity": "b"}}}}}
+    new = {"llmContext1": asked, f"{block}Context1": {"type": "array", "items": told, block: {"item": "one", "in": "other.list"}}}
+    for file, contexts in (("old", {"llmContext1": asked}), ("new", new)):
+        (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": contexts}))
+    assert "who starts the process: unknown: it reads `other`" in instrc("diff", "old.json", "new.json").out
 
 
 @pytest.mark.parametrize("name", ["prompt", "other"])
