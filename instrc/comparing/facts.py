@@ -10,9 +10,7 @@ from instrc.ir.steps import Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.schema.reached import reached_definitions
-from instrc.schema.walk import rebuild, refers
-
-_ENGINE = frozenset({"references", "arguments", "activity", "within", "delay", "fail", "among", "plan"})
+from instrc.schema.walk import refers
 
 
 def needs(outline: Outline) -> list[str]:
@@ -120,17 +118,11 @@ def described_without_reads(step: Step) -> str:
 
 
 def answer_schema(step: Step, process: Process) -> Json:
-    """Return what the answer of a step must be: its schema without engine properties, with the definitions it refers to."""
-    schema: Json = rebuild(step.schema, _without_engine)
+    """Return what the answer of a step must be: its schema, with the definitions it refers to."""
+    schema = step.schema
     if not refers(schema) or not isinstance(schema, dict):
         return schema
     return {**schema, "$defs": dict(sorted(reached_definitions(schema, process.definitions).items()))}
-
-
-def _without_engine(node: Json) -> Json:
-    if not isinstance(node, dict) or _ENGINE.isdisjoint(node):
-        return node
-    return {keyword: value for keyword, value in node.items() if keyword not in _ENGINE}
 
 
 def free_names(outline: Outline) -> set[str]:
