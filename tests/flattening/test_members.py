@@ -174,6 +174,11 @@ def intersect(left: Any, right: Any) -> Any:
             {**an_object(y=TEXT), "additionalProperties": {"minimum": 1}},
             {**an_object(x=TEXT, y=TEXT), "additionalProperties": {"type": "number", "minimum": 1}},
         ),
+        (
+            an_object(x=TEXT),  # what the one keyword speaks of is not left for the other
+            {"additionalProperties": NUMBER, "unevaluatedProperties": False},
+            {**an_object(x=TEXT), "additionalProperties": NUMBER},
+        ),
         (True, {"minProperties": 1}, {"minProperties": 1}),
         ({"type": "string", "additionalProperties": NUMBER}, {"type": "null", "additionalProperties": TEXT}, False),
     ],

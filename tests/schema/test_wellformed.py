@@ -127,7 +127,7 @@ def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> N
     [
         ({"type": "text"}, "/type", '"text" is not a type'),
         ({"type": 20 * "ab"}, "/type", f'"{20 * "ab"}" is not a type'),
-        ({"type": 21 * "ab"}, "/type", f'"{19 * "ab"}a…" is not a type'),
+        ({"type": 20 * "ab" + "a"}, "/type", f'"{19 * "ab"}a…" is not a type'),
         ({"type": ["string", "nul"]}, "/type/1", '"nul" is not a type'),
         ({"type": 'a"b\\'}, "/type", '"a\\"b\\\\" is not a type'),
         ({"type": "\ud800"}, "/type", '"\ud800" is not a type'),
