@@ -38,7 +38,6 @@ from instrc.limits.programs import STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.beside import unbracketed_reason
 from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_inside, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
@@ -116,6 +115,8 @@ def _mistake(
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
+            from instrc.syntax.beside import unbracketed_reason  # few programs have one
+
             return unbracketed_reason(reason.span)
         case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
             return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
