@@ -162,6 +162,7 @@ class _MemoryWork:
             else:
                 given = (command["id"], result)
         except asyncio.CancelledError:
+            port.deliver("", {})  # what it still did while it was cancelled may be all that the run was busy with
             raise
         except Exception as error:  # noqa: BLE001  -- a defect of ours must end the run, not hang it
             said = f"{type(error).__name__}: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -202,6 +203,16 @@ class TestRest:
             time.sleep(0.05)
         asleep(engine)
         assert go(engine.answer("r1", "step2_confirm", YES)).status == "done"
+
+    def test_a_run_rests_when_the_deadline_of_a_child_passes_while_it_is_started(
+        self, made: Callable[[str], DurableEngine]
+    ) -> None:
+        """The child is cancelled once it is there; only then has the run nothing more to do than to wait."""
+        engine = made("store")
+        early = json.loads(json.dumps(LATE_CHILD).replace("PT2S", "PT0.01S"))
+        assert begin(engine, early).status == "waiting"
+        asleep(engine)
+        assert [asked.steps for asked in go(engine.show("r1")).questions] == [("step2_confirm",)]
 
     def test_a_run_is_cancelled_at_rest_and_the_store_closed(self, made: Callable[[str], DurableEngine]) -> None:
         engine = made("store")

@@ -43,29 +43,35 @@ def child_of(carrier: RunHost, launch: LaunchDocument, parent: Live, activities:
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
-        if not found:
+        if found and found[0].status == "SUCCESS":
+            return child_result(_ended(found[0].output), command)
+        if found:
+            starting = asyncio.create_task(carrier.resume(run))
+        else:
             pauses = has_pauses(launch["plan"])
             plan = plan_of(process, activities=activities.names(), pauses=pauses)
-            begun: LaunchDocument = {
-                **launch,
-                "run": run,
-                "name": command["called"],
-                "plan": plan,
-                "inputs": child_inputs(command, process),
-            }
-            live = await asyncio.create_task(carrier.begin(begun), context=Context())
-        elif found[0].status == "SUCCESS":
-            return child_result(_ended(found[0].output), command)
-        else:
-            live = await carrier.resume(run)
+            inputs = child_inputs(command, process)
+            begun: LaunchDocument = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": inputs}
+            starting = asyncio.create_task(carrier.begin(begun), context=Context())
         try:
+            live = await asyncio.shield(starting)
             return child_result(await _outcome_of(live, parent, carrier), command)
         except asyncio.CancelledError:
-            if not carrier.leaving:
-                await asyncio.shield(carrier.cancel(run))
+            if carrier.leaving:
+                starting.cancel()
+                await asyncio.wait([starting])
+            else:
+                await asyncio.shield(_cancel(carrier, run, starting))
             raise
 
     return child
+
+
+async def _cancel(carrier: RunHost, run: str, starting: asyncio.Task[Live]) -> None:
+    """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        await carrier.cancel(run)
 
 
 async def _outcome_of(live: Live, parent: Live, carrier: RunHost) -> Outcome:
