@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -31,7 +30,11 @@ def missed_format(value: Json, schema: Json) -> str | None:
     if not isinstance(value, str) or not isinstance(schema, dict):
         return None
     name = schema.get("format")
-    return f"{dumps(value)} is not a {dumps(name)}" if isinstance(name, str) and not has_format(name, value) else None
+    if not isinstance(name, str) or has_format(name, value):
+        return None
+    from instrc.jsontext import dumps  # compiles patterns of its own; for mistakes
+
+    return f"{dumps(value)} is not a {dumps(name)}"
 
 
 @lru_cache(maxsize=1)
