@@ -105,7 +105,7 @@ def _reads(given_: list[Any], names: set[str]) -> bool:
 
 
 def _head(path: Any) -> str | None:
-    return path.partition(".")[0] if isinstance(path, str) else None
+    return path.partition(".")[0].strip('"') if isinstance(path, str) else None  # what rounds hand over is quoted
 
 
 @QUICK
