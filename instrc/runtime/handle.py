@@ -68,6 +68,9 @@ class Run(ABC):
     async def cancel_async(self) -> Run:
         """Do what `cancel` does, from code that is asynchronous."""
 
+    def __repr__(self) -> str:
+        return f"<run {self.id}: {self.status}>"
+
     def answer(self, step: str, data: Json) -> Run:
         """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open."""
         return run_to_end(self.answer_async(step, data))

@@ -425,3 +425,11 @@ def test_a_rehearsal_waits_for_no_delay_and_makes_up_what_a_called_process_needs
     model = instrc.Scripted({"act": {"_thought": "t", "plan": [task], "answer": None}, "confirm": {"text": "booked"}})
     run = instrc.run(source, "x", model=model, rehearse=True)
     assert [result["status"] for result in run.value] == ["ok"]
+
+
+def test_a_run_is_printed_with_its_id_and_how_it_stands(project: Path) -> None:
+    (project / "ask.aug").write_text("Approve_User(prompt)")
+    run = instrc.run(project / "ask.aug", "Pay?", model="sample")
+    assert repr(run) == f"<run {run.id}: waiting>"
+    run.answer(run.questions[0].id, {"decision": "Approve"})
+    assert repr(run) == f"<run {run.id}: done>"
