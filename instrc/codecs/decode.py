@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import assert_never
 
 from instrc.codecs.acceptance import DefinitionsValidator
@@ -33,8 +34,8 @@ from instrc.jsonvalue import Json, JsonObject, freeze, kind_of
 from instrc.limits.payloads import CODEC_LEVELS, CODECS_FOLLOWED
 
 
-class Decoder:
-    """The codecs of one map, one way: from an answer."""
+class Decoder(ABC):
+    """The codecs of one map, one way: from an answer; a `Transcoder` knows the other way too."""
 
     def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
         """`fold` repairs the case of listed strings where a codec allows it; `texts` reads text in place of a container."""
@@ -212,9 +213,9 @@ class Decoder:
                     return self.decode(each.codec, value[each.key], level + 1)
         return value
 
-    def normal(self, codec: Codec, value: Json, level: int) -> Json:  # noqa: ARG002  -- for those who know the other way too
+    @abstractmethod
+    def normal(self, codec: Codec, value: Json, level: int) -> Json:
         """Return a value as it would be sent if nothing but the case of words were wrong with it."""
-        return value
 
     def _covers(self, schema: Json, value: Json) -> bool:
         """Say whether a schema declares all keys of an object."""

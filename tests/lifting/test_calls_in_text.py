@@ -212,6 +212,11 @@ def test_a_text_that_was_cut_off_is_said_to_be(text: str) -> None:
     assert lift(text, tools.map).status == "cut"
 
 
+def test_a_bare_text_that_ends_inside_of_its_second_call_is_cut_off() -> None:
+    lifted = lift(f'{ONE}\n{{"name": "ti', lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert (lifted.status, [call.name for call in lifted.calls]) == ("cut", ["weather"])
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -197,6 +197,14 @@ def test_each_oddity_has_a_name_or_a_listed_repair(nodes: Any, name: str, *, rep
     assert not repaired or name in {repair.mistake for repair in imported.repairs}
 
 
+DUB = {"id": "Dub", "desc": "", "input-type": ["image", "audio"], "output-type": ["video"]}
+
+
+def test_files_are_told_apart_by_their_endings() -> None:
+    imported = instrc.import_plan({"task_nodes": [node("Dub", "a.wav", "b.png")]}, {"nodes": [DUB]}, repair=True)
+    assert imported.plan == [{"tool": "Dub", "id": "n0", "arguments": {"image": "b.png", "audio": "a.wav"}}]
+
+
 def test_links_follow_the_arguments() -> None:
     nodes = [SAID, node("Draw-It", "<node-0>")]
     links = [{"source": "Draw-It", "target": "Say It"}]
@@ -229,6 +237,16 @@ DAILY = {"nodes": [FLY, {"id": "get_news", "desc": "", "parameters": [{"name": "
 
 def named(**arguments: Any) -> list[dict[str, Any]]:
     return [{"name": name.strip("_"), "value": value} for name, value in arguments.items()]
+
+
+@pytest.mark.parametrize(
+    ("last", "problem"),
+    [({"name": "to", "value": 7}, "wrong-argument"), ({"name": "into", "value": "Rome"}, "unknown-argument")],
+)
+def test_a_mistake_in_an_argument_is_told_where_it_stands(last: Any, problem: str) -> None:
+    record = {"task_nodes": [{"task": "book_flight", "arguments": [*named(from_="Paris"), last]}], "task_links": []}
+    found = instrc.import_plan(record, DAILY)
+    assert (problem, "/task_nodes/0/arguments/1") in [(each.name, each.pointer) for each in found.problems]
 
 
 def test_a_parameter_may_be_called_from() -> None:

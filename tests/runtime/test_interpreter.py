@@ -250,6 +250,13 @@ def test_a_wrong_answer_of_a_person_leaves_the_question_open() -> None:
     assert played.outcome["status"] == "done"
 
 
+def test_a_person_is_shown_for_each_step_of_a_form_what_that_step_reads() -> None:
+    document = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt"), step2_why=step(TEXT, "note")))
+    answer = {"step1_confirm": {"decision": "Approve"}, "step2_why": {"text": "good"}}
+    played = Played(document, by_id(userContext1=answer), inputs={"prompt": "go", "note": "soon"})
+    assert played.commands[0]["show"] == {"step1_confirm": {"prompt": "go"}, "step2_why": {"note": "soon"}}
+
+
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 from written import TEXT, chunk, each, is_, process, repeat, step
 
@@ -128,3 +129,22 @@ def test_a_request_that_shared_a_call_and_was_not_accepted_is_asked_again_alone(
 
     asyncio.run(both())
     assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
+
+
+@pytest.mark.timeout(20)
+def test_a_call_that_is_not_full_is_sent_when_it_has_waited_long_enough() -> None:
+    asked: list[list[str]] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:
+            asked.append(list(request.schema["properties"]))
+            return Reply({key: {"text": "x"} for key in request.schema["properties"]})
+
+    async def both() -> None:
+        model = Batching(Model(), 3)
+        document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
+        runs = await asyncio.gather(*(instrc.run_async(document, word, model=model) for word in ("a", "b")))
+        assert [run.status for run in runs] == ["done", "done"]
+
+    asyncio.run(both())
+    assert asked == [["step1_a_item1", "step1_a_item2"]]

@@ -147,6 +147,13 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
     other.close()
 
 
+def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
+    assert go(stage.engine.cancel("r1")).status == "cancelled"
+    with pytest.raises(CompileError) as caught:
+        go(stage.engine.resume("r1"))
+    assert [problem.name for problem in caught.value.problems] == ["no-such-question"]
+
+
 def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
     claims = stage.runner.claims
     assert go(claims.take_up("nobody", None)).task is None
