@@ -143,6 +143,11 @@ def test_the_layout_of_each_notation() -> None:
     assert formatted(UNTIDY) == TIDY
 
 
+def test_of_two_comments_at_the_end_of_a_line_the_first_moves_above_it() -> None:
+    """Behind `// one`, on its line, the second would be part of it."""
+    assert formatted("A // one\n; // two\nB") == "// one\nA; // two\nB;\n"
+
+
 def test_depth_is_no_limit() -> None:
     text = "f(" * 500 + "{ a: [" * 250 + "x" + "] }" * 250 + ")" * 500
     assert print_program(parsed(formatted(text))) == print_program(parsed(text))

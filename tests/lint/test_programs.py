@@ -133,6 +133,12 @@ def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
     walk(data, "")
 
 
+def test_the_place_in_data_that_is_cut_off_is_what_is_left_of_it() -> None:
+    """Of an annotation that is very long, only the beginning is read again."""
+    text = '{ "a": { "b": [1, 2'
+    assert place_in(Source("it.aug", text).span(0, len(text)), "/a/b").text == "[1, 2"
+
+
 # Slots
 
 PAGE = {"type": "object", "properties": {"header": {}, "default": {}, "note": {}}, "required": ["header"]}

@@ -68,6 +68,11 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
         ("people.0.1 | A", "no member of a value is called `0`"),
         ("people.0.1.2 | A", "no member of a value is called `0`"),
         ("people[0] | A", "square brackets"),
+        ("const text: Letter = A", "remove `: Letter`"),
+        ("when a.ok { const draft = A; }", "write `draft` before the `}`"),
+        ('const "text" = A', "without quotes: `const text`"),
+        ("1.5.5", "has two points"),
+        (".b", "a value or `@` or the end of the statement"),
     ],
 )
 def test_the_words_of_a_mistake_are_about_what_was_written(text: str, words: str) -> None:
