@@ -334,6 +334,20 @@ def test_a_run_gives_what_its_program_gives_members_of_results_as_well(given: st
     assert run.value == value
 
 
+@pytest.mark.usefixtures("project")
+def test_an_activity_may_be_a_function_that_returns_a_coroutine() -> None:
+    async def saved(draft: Any) -> str:
+        return f"saved {draft['text']}"
+
+    @instrc.activity("Save_Activity")
+    def save(draft: Any) -> Any:
+        return saved(draft)
+
+    program = "const draft = Confirm(prompt); const saved = Save_Activity(draft); saved"
+    run = instrc.run(program, "x", model=instrc.Scripted({"confirm": {"text": "hello"}}), activities=[save])
+    assert run.value == "saved hello"
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [([], True), (["--quiet"], True), (["--model", "sample"], False), (["--rehearse"], False)],
