@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from instrc.codecs.acceptance import DefinitionsValidator
+from instrc.codecs.carry import Carrier, schemas_of_key
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
@@ -229,3 +230,19 @@ def test_a_text_that_is_spelled_like_the_word_for_null_has_one_pair_of_brackets_
     lowered = lower({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}, "gemini", name="note")
     assert lift({"a": sent}, lowered.map).value == {"a": meant}
     assert lift({"a": None}, lowered.map).value == {}
+
+
+@pytest.mark.parametrize(("key", "schema"), [("a", "own"), ("x-a", "pattern"), ("other", "rest")])
+def test_a_key_is_read_by_the_schemas_that_speak_of_it(key: str, schema: str) -> None:
+    node: Any = {
+        "properties": {"a": {"title": "own"}},
+        "patternProperties": {"^x-": {"title": "pattern"}},
+        "additionalProperties": {"title": "rest"},
+    }
+    assert list(schemas_of_key([node], key)) == [{"title": schema}]
+
+
+def test_a_reference_speaks_of_the_place_where_it_stands() -> None:
+    text = {"type": "string"}
+    root: Any = {"$ref": "#/$defs/text", "$defs": {"text": text}}
+    assert list(Carrier(root).applying([root])) == [root, text]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from instrc.lifting.lift import lift
+from instrc.lifting.replies.provider_objects import json_of
 from instrc.lowering.lower import lower
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
@@ -142,3 +143,12 @@ def test_one_call_of_bedrock_is_read_alone_even_by_a_name_that_is_spelt_otherwis
     lifted = lift(call, lower(SCHEMA, target="bedrock", name="tool").map)
     assert (lifted.status, lifted.call.id, lifted.value) == ("ok", "c", {"a": "x"})
     assert [repair.what for repair in lifted.call.repairs] == ["tool-name"]
+
+
+def test_an_object_that_cannot_be_written_is_left_as_it_is() -> None:
+    class Broken:
+        def model_dump(self, **_: Any) -> Any:
+            raise ValueError
+
+    broken = Broken()
+    assert json_of([broken, Broken, 1]) == [broken, Broken, 1]

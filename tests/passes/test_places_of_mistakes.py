@@ -163,3 +163,11 @@ def test_a_bar_that_was_forgotten_is_told(text: str, at: str, folder: Path) -> N
 )
 def test_statements_that_are_told_apart_are_not_blamed(text: str, folder: Path) -> None:
     assert "missing-separator" not in [problem.name for problem in found(text, folder)]
+
+
+def test_two_names_on_one_line_that_are_both_unknown_are_both_told(folder: Path) -> None:
+    told = found("ReadLettre WriteRepli", folder)
+    assert [(problem.name, problem.at.text) for problem in told] == [
+        ("unknown-name", "ReadLettre"),
+        ("unknown-name", "WriteRepli"),
+    ]
