@@ -12,6 +12,7 @@ from test_facts import RICH
 from instrc.dialects.catalogue import targets
 from instrc.jsonvalue import at
 from instrc.lowering.lower import lower
+from instrc.lowering.node_rules import Breach
 from instrc.lowering.rules import breaches
 
 Plant = Callable[[Any], object]
@@ -165,3 +166,8 @@ def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgem
     found = breaches(payload, target)
     lists = keyword in {"anyOf", "required", "enum"} and not isinstance(value, list)
     assert found or target == "smolagents" or not lists, keyword  # inputs are judged by their types alone
+
+
+@pytest.mark.parametrize(("place", "shown"), [("/properties/a", "/properties/a"), ("", "/")])
+def test_a_breach_is_shown_with_its_place_and_its_rule(place: str, shown: str) -> None:
+    assert str(Breach("depth", place, "it is too deep")) == f"{shown}: it is too deep [depth]"
