@@ -76,6 +76,10 @@ def test_fixes_are_offered_and_layout_is_made(talk: Talk) -> None:
         found = await editor.text_document_code_action_async(types.CodeActionParams(editor.document("a.aug"), whole, context))
         titles = [each.title for each in found or []]
         assert "remove `,`" in titles
+        mended = next(
+            each.diagnostics for each in found or [] if isinstance(each, types.CodeAction) and each.title == "remove `,`"
+        )
+        assert [(each.code, each.range.start.character) for each in mended or []] == [("extra-comma", 26)]
         assert "Apply all safe fixes of instrc" in titles
         edits = await editor.text_document_formatting_async(
             types.DocumentFormattingParams(editor.document("a.aug"), types.FormattingOptions(tab_size=2, insert_spaces=True))
