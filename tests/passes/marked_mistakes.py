@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from objects import an_object
+
 import instrc
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
 PEOPLE = "const p = People(prompt); "
 CHECK = "const c = Check(prompt); "
+LETTER_VIBES: dict[str, Any] = {
+    "People": an_object(
+        organizer=TEXT,
+        guests={"type": "array", "items": an_object(name=TEXT, mail=TEXT)},
+        names={"type": "array", "items": TEXT},
+        count={"type": "integer"},
+    ),
+    "Draft": an_object(text=TEXT, tone=TEXT),
+    "Write": an_object(letter=TEXT),
+    "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
+    "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
+    "Send_Activity": an_object(id=TEXT),
+    "Search_Activity": an_object(query=TEXT, output={"type": "array", "items": TEXT}),
+    "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}),
+}
+"""Instructions of programs that write letters to people."""
 
 
 def problems_of(text: str, **options: Any) -> list[Any]:

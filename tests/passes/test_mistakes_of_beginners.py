@@ -6,27 +6,12 @@ The marks are around the place that is shown. What is told behind it is a part o
 from __future__ import annotations
 
 import pytest
-from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found
+from marked_mistakes import CHECK, LETTER_VIBES, PEOPLE, TEXT, assert_one_problem, found
 from objects import an_object
 
 import instrc
 
-VIBES = {
-    "People": an_object(
-        organizer=TEXT,
-        guests={"type": "array", "items": an_object(name=TEXT, mail=TEXT)},
-        names={"type": "array", "items": TEXT},
-        count={"type": "integer"},
-    ),
-    "Draft": an_object(text=TEXT, tone=TEXT),
-    "Write": an_object(letter=TEXT),
-    "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
-    "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
-    "Send_Activity": an_object(id=TEXT),
-    "Search": an_object(query=TEXT),
-    "Search_Activity": an_object(query=TEXT, output={"type": "array", "items": TEXT}),
-    "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}),
-}
+VIBES = LETTER_VIBES | {"Search": an_object(query=TEXT)}
 
 MISTAKES = [
     # strings and the goal

@@ -6,24 +6,8 @@ Each is tried as a statement, in the braces of a block, and as an argument; the 
 from __future__ import annotations
 
 import pytest
-from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found
-from objects import an_object
+from marked_mistakes import CHECK, LETTER_VIBES, PEOPLE, assert_one_problem, found
 
-VIBES = {
-    "People": an_object(
-        organizer=TEXT,
-        guests={"type": "array", "items": an_object(name=TEXT, mail=TEXT)},
-        names={"type": "array", "items": TEXT},
-        count={"type": "integer"},
-    ),
-    "Draft": an_object(text=TEXT, tone=TEXT),
-    "Write": an_object(letter=TEXT),
-    "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
-    "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
-    "Send_Activity": an_object(id=TEXT),
-    "Search_Activity": an_object(query=TEXT, output={"type": "array", "items": TEXT}),
-    "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}),
-}
 PLACES = {"statement": "{}", "block": "do {{ {} }}", "argument": "Write({})"}
 
 MISTAKES = [
@@ -164,7 +148,7 @@ MISTAKES = [
 def test_each_is_one_problem_wherever_it_is_made(mistake: str, name: str, advice: str, place: str) -> None:
     plain = mistake.replace("«", "").replace("»", "")
     read = (CHECK if "c." in plain else "") + (PEOPLE if "p." in plain or "(p" in plain else "")
-    assert_one_problem(read + place.format(mistake), name, advice, VIBES)
+    assert_one_problem(read + place.format(mistake), name, advice, LETTER_VIBES)
 
 
 @pytest.mark.parametrize(
@@ -179,25 +163,25 @@ def test_each_is_one_problem_wherever_it_is_made(mistake: str, name: str, advice
     ],
 )
 def test_what_only_looks_like_one_is_let_through(text: str) -> None:
-    assert [problem for problem in found(text, VIBES) if problem.name != "never-true"] == []
+    assert [problem for problem in found(text, LETTER_VIBES) if problem.name != "never-true"] == []
 
 
 @pytest.mark.parametrize(
     "text", ["const f = Fail; Draft(f)", "do { const f = Fail; Draft(f) }", "Write(do { const f = Fail; Draft(f) })"]
 )
 def test_an_alias_of_fail_that_is_read_is_one_problem(text: str) -> None:
-    assert [problem.name for problem in found(text, VIBES)] == ["not-a-value"]
+    assert [problem.name for problem in found(text, LETTER_VIBES)] == ["not-a-value"]
 
 
 @pytest.mark.parametrize("place", ["{}", "Write({})"])
 def test_a_text_with_a_placeholder_that_cannot_stand_there_is_one_problem(place: str) -> None:
-    assert_one_problem(PEOPLE + place.replace("{}", '«"Hello {{ p.organizer }}"»'), "misplaced-data", "", VIBES)
+    assert_one_problem(PEOPLE + place.replace("{}", '«"Hello {{ p.organizer }}"»'), "misplaced-data", "", LETTER_VIBES)
 
 
 @pytest.mark.parametrize(
     "text", [CHECK + "when c.level is", CHECK + "when c.level is // low\n", "repeat { Draft } until round is"]
 )
 def test_a_condition_that_ends_with_the_file_says_what_is_is_followed_by(text: str) -> None:
-    [problem] = found(text, VIBES)
+    [problem] = found(text, LETTER_VIBES)
     assert problem.name == "bad-condition"
     assert "`is` needs a text, a number" in problem.message
