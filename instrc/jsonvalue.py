@@ -120,7 +120,7 @@ def require_tree(value: JsonLike) -> None:
         if not isinstance(here, dict | list | tuple) or id(here) in done:
             continue
         if id(here) in around:
-            message = "a value that contains itself is no JSON"
+            message = "this holds itself"
             raise TypeError(message)
         around.add(id(here))
         stack.append((here, False))
