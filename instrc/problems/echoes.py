@@ -17,7 +17,16 @@ from instrc.source import Source, Span
 _ByName: TypeAlias = Mapping[str, Sequence[Problem]]
 
 _ECHOES = frozenset(
-    {"unused-binding", "missing-separator", "empty-range", "impossible-schema", "unsatisfiable", "bare-fail", "placeholder"}
+    {
+        "unused-binding",
+        "missing-separator",
+        "empty-range",
+        "impossible-schema",
+        "unsatisfiable",
+        "bare-fail",
+        "placeholder",
+        "not-a-value",
+    }
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
 """Problems that tell what leaves no value, which an error about the schema around it has told."""
@@ -98,6 +107,16 @@ def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iter
             yield from (problem, *(unknown.get(at, ()) if at else ()))
 
 
+def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told again of a name that stands for no value: one mistake, in its definition."""
+    told: set[Span] = set()
+    for problem in by_name.get("not-a-value", ()):
+        if (named := getattr(problem, "named", None)) is not None:
+            if named in told:
+                yield problem
+            told.add(named)
+
+
 def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield what is told inside a text that cannot stand where it is, and of a `Fail` that is read as a value."""
     texts = by_name.get("misplaced-data", ())
@@ -116,6 +135,7 @@ _RULES = (
     _inside_of_nothing,
     _unsatisfiable_for_a_reason,
     _beside_unknown_names,
+    _of_one_name,
     _in_mistakes,
 )
 

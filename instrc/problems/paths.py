@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem, Severity
+from instrc.problems.problem import Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
+from instrc.source import Span
 
 _OF_ROUNDS = {
     "round": "the number of this round is `round`, without `previous` before it",
@@ -170,10 +171,19 @@ class NotAValue(Problem):
     """Values with similar names."""
     failing: bool = False
     """Whether it is a `Fail`, which ends its block."""
+    named: Span | None = None
+    """What it only names, where its definition says so: `Check` of `const c = Check;`."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Show what it is another name of."""
+        return (Label(self.named, "only named here, not called"),) if self.named else ()
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.named:
+            return f"`{self.word}` is only another name of `{self.named.text}`, which has not been called"
         if self.choosing:
             return "`OneOf(…)` takes one path to a list in the result of an earlier step"
         if self.failing:
@@ -189,6 +199,8 @@ class NotAValue(Problem):
             return "put it into a `try`, and what is to come after it into the `else`, which reads `error`"
         if self.nearest:
             return did_you_mean(self.nearest)
+        if self.named:
+            return f"call it in its definition: `const {self.word} = {self.named.text}();`"
         return "call it first and give the result a name: `const result = …;`"
 
 

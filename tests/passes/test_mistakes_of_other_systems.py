@@ -173,6 +173,15 @@ def test_an_alias_of_fail_that_is_read_is_one_problem(text: str) -> None:
     assert [problem.name for problem in found(text, LETTER_VIBES)] == ["not-a-value"]
 
 
+def test_a_name_that_is_only_another_name_of_an_instruction_is_one_problem_however_often_it_is_read() -> None:
+    text = "const draft = Draft; when draft.text { Write(draft.text) } else { Write(draft.text) }"
+    [problem] = found(text, LETTER_VIBES)
+    assert (problem.name, problem.at.line, problem.at.text) == ("not-a-value", 1, "draft")
+    assert "another name of `Draft`, which has not been called" in problem.message
+    assert "`const draft = Draft();`" in (problem.hint or "")
+    assert [label.span.text for label in problem.labels] == ["Draft"]
+
+
 @pytest.mark.parametrize("place", ["{}", "Write({})"])
 def test_a_text_with_a_placeholder_that_cannot_stand_there_is_one_problem(place: str) -> None:
     assert_one_problem(PEOPLE + place.replace("{}", '«"Hello {{ p.organizer }}"»'), "misplaced-data", "", LETTER_VIBES)

@@ -54,8 +54,9 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Boun
     if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         from instrc.passes.bind.suggestions import similar_values  # as the problem
 
+        named = definition.binding.value.span if definition is not None else None
         near = similar_values(name, scope)
-        ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near))
+        ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
     return None
 
 
