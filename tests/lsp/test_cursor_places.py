@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol.types import InsertTextFormat
 from objects import an_object
 
 from instrc.lsp import completion, navigation, uses
@@ -69,6 +70,12 @@ def opened(tmp_path: Path) -> Any:
 def test_what_is_offered(opened: Any, text: str, wanted: set[str]) -> None:
     document, offset, session = opened(text)
     assert wanted <= {item.label for item in completion.completion(document, offset, session, snippets=False)}
+
+
+def test_an_editor_that_cannot_fill_blanks_gets_the_bare_word_of_a_statement(opened: Any) -> None:
+    document, offset, session = opened("¦")
+    (each,) = (item for item in completion.completion(document, offset, session, snippets=False) if item.label == "each")
+    assert (each.insert_text, each.insert_text_format) == ("each", InsertTextFormat.PlainText)
 
 
 @pytest.mark.parametrize("text", ["// Dr¦", "/* Dr¦ */", '"Dr¦" | Draft', "Draft(prompt) @ 'Dr¦'"])

@@ -67,6 +67,31 @@ def test_a_vibe_counts_as_it_stands_in_the_editor(talk: Talk, folder: Path) -> N
     talk(scenario)
 
 
+def test_a_problem_leads_to_the_other_places_that_it_is_about(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        def others(problem: types.Diagnostic) -> list[tuple[str, int, int, str]]:
+            return [
+                (
+                    each.location.uri.rpartition("/")[2],
+                    each.location.range.start.line,
+                    each.location.range.start.character,
+                    each.message,
+                )
+                for each in problem.related_information or ()
+            ]
+
+        (problem,) = await editor.open("a.aug", "const Draft = Identify(prompt);\nSend_Activity | Draft(prompt)\n")
+        assert (problem.code, problem.range.start.line) == ("not-callable", 1)
+        assert others(problem) == [("a.aug", 0, 6, "defined here")]
+        assert await editor.open("b.aug", "Note(prompt)\n") == []
+        (problem,) = await editor.open("schemas/draft.vibe.json", '{ "type": "string"')
+        assert (problem.range.start.character, problem.related_information) == (17, None)
+        (problem,) = await editor.diagnostics("b.aug")
+        assert others(problem) == [("draft.vibe.json", 0, 17, "this is not a vibe: a ',' or '}' is expected")]
+
+    talk(scenario)
+
+
 def test_fixes_are_offered_and_layout_is_made(talk: Talk) -> None:
     async def scenario(editor: Editor) -> None:
         text = "Drafft | Identify(prompt ,, people)\n"
@@ -214,6 +239,21 @@ def test_what_can_be_typed(talk: Talk) -> None:
             items = await editor.text_document_completion_async(where)
             assert isinstance(items, list), before
             assert wanted <= {item.label for item in items}, before
+
+    talk(scenario)
+
+
+def test_a_statement_is_offered_with_its_blanks_to_fill(talk: Talk) -> None:
+    """This client can fill blanks; `test_cursor_places.py` has one that cannot."""
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", "")
+        where = types.CompletionParams(editor.document("a.aug"), types.Position(0, 0))
+        items = await editor.text_document_completion_async(where)
+        assert isinstance(items, list)
+        (each,) = (item for item in items if item.label == "each")
+        assert each.insert_text == "each ${1:name} in ${2:path} {\n  $0\n}"
+        assert each.insert_text_format == types.InsertTextFormat.Snippet
 
     talk(scenario)
 
