@@ -60,7 +60,7 @@ def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | No
     except UnicodeDecodeError as error:
         start = len(data[: error.start].decode("utf-8-sig", "replace"))
         source = Source(name, data.decode("utf-8-sig", "replace"))
-        report.add(problems.rim.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
+        report.add(problems.files.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
         return None
 
 
@@ -100,7 +100,7 @@ def is_there(path: str) -> bool:
 def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
     name = shown_path(path)
-    return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
+    return problems.files.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
 
 
 def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:

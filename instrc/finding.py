@@ -21,7 +21,7 @@ def find_files(paths: Sequence[str], report: Report) -> list[str]:
         if path != STDIN and is_folder(path):
             below = list(_below(path, report))
             if not below:
-                report.add(problems.rim.NothingToCheck(at=Source(path, "").whole()))
+                report.add(problems.files.NothingToCheck(at=Source(path, "").whole()))
             found |= dict.fromkeys(below)
         else:
             found[path] = None

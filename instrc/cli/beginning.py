@@ -31,7 +31,7 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
     `way_out` says what to do then.
     """
     found: list[Problem] = [
-        problems.rim.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix(), way_out=way_out)
+        problems.files.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix(), way_out=way_out)
         for path in files
         if path not in replacing and os.path.lexists(path)
     ]

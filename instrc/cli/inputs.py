@@ -41,11 +41,11 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
     try:
         value = loads(text)
         for each in (repeated := repeated_members(text)):
-            report.add(problems.rim.InvalidJson(at=source.span(each.start, each.end), reason=each.reason))
+            report.add(problems.files.InvalidJson(at=source.span(each.start, each.end), reason=each.reason))
         return None if repeated else JsonDocument(path, source, value)
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(text) - 1, 0))
-        report.add(problems.rim.InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
+        report.add(problems.files.InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
         return None
 
 

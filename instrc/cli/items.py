@@ -17,9 +17,9 @@ from instrc.cli.terminal import write
 from instrc.files import reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import CompileError
 from instrc.problems.render import render_text
-from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_handed_over, is_regular, refuse_odd
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def _stale(lock: Lock) -> list[Problem]:
     text = lock_text(lock.path)
     if text is None:
         return [
-            problems.rim.UnreadableFile(
+            problems.files.UnreadableFile(
                 at=Source(name, "").whole(), path=name, reason="there is no such file: `instrc lock` writes it"
             )
         ]

@@ -12,8 +12,8 @@ from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import Format, show, verdict
 from instrc.naming import file_name
+from instrc.problems.files import FileExists
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.rim import FileExists
 from instrc.problems.suggest import comparison_key
 from instrc.scaffold.one_file import new
 from instrc.source import Source

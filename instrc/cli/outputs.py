@@ -17,8 +17,8 @@ from shutil import copy2
 from stat import S_IMODE, S_ISLNK
 
 from instrc.files import reason
+from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import Problem
-from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_handed_over, refuse_odd
 from instrc.source import Source
 

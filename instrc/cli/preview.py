@@ -113,7 +113,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     try:
         encoding = tiktoken.get_encoding(tokenizer)
     except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
-        from instrc.problems.rim import InvalidOption
+        from instrc.problems.options import InvalidOption
 
         known = ", ".join(tiktoken.list_encoding_names())
         wanted = f"an encoding that tiktoken can load ({known})"

@@ -72,7 +72,7 @@ def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:
 
 def refuse(path: str, reason: str) -> int:
     """Show that something cannot be written, and return the exit code."""
-    from instrc.problems.rim import UnwritableOutput  # rarely needed
+    from instrc.problems.files import UnwritableOutput  # rarely needed
 
     show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
     return PROBLEMS

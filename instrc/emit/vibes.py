@@ -48,7 +48,9 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     if batch > 1:
         chunks = tuple(context for context in process.body.contexts if isinstance(context, Chunk))
         if len(chunks) < len(process.body.contexts):
-            raise CompileError([problems.rim.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")])
+            raise CompileError(
+                [problems.options.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
+            )
         process = batched(process, chunks, batch)
         written = process.to_json()
         definitions.schemas = as_object(written.pop("$defs", {}))

@@ -35,6 +35,6 @@ def _json(source: Source, report: Report) -> str | None:
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(source.text) - 1, 0))
         at = source.span(start, min(start + 1, len(source.text)))
-        report.add(problems.rim.InvalidJson(at=at, reason=error.reason))
+        report.add(problems.files.InvalidJson(at=at, reason=error.reason))
         return None
     return format_json(source.text)

@@ -11,9 +11,9 @@ from instrc.jsonreader import JsonSyntaxError, RepeatedMember, repeated_members
 from instrc.jsontext import is_writable, loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
+from instrc.problems.files import InvalidJson
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.rim import InvalidJson
 from instrc.problems.size import TooLarge
 from instrc.schema.notes import value_in_words
 from instrc.source import Source, Span

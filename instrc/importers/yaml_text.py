@@ -10,9 +10,9 @@ from instrc.arguments import excerpt
 from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json, Location
 from instrc.limits.incoming import YAML_VALUES
+from instrc.problems.files import InvalidJson
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
-from instrc.problems.rim import InvalidJson
 from instrc.source import Source, Span
 
 _TAG = "tag:yaml.org,2002:"

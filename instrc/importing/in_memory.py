@@ -8,8 +8,8 @@ from instrc.importers.read_tools import Imported, read_tools
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.problems.imported import ReadOtherwise
+from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.rim import InvalidOption
 from instrc.python_types import model_as_json
 
 

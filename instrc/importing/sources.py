@@ -11,10 +11,10 @@ from instrc.importers.catalogue import KINDS, OF_PYTHON
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.read_tools import given_of
 from instrc.limits.incoming import SOURCE_FILES
+from instrc.problems.files import UnreadableFile
 from instrc.problems.importing import NoTools
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.problems.rim import UnreadableFile
 from instrc.source import Source
 
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")

@@ -88,7 +88,7 @@ def prepare(
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+        raise CompileError([problems.exports.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
     plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
     declared = None if plan is None else plan.flat.graph.inputs
@@ -122,7 +122,7 @@ def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
     found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.launches.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+        raise CompileError([problems.exports.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
     return found[0]
 
 
@@ -131,9 +131,9 @@ def _read(path: str) -> Json:
         return loads(read_whole(path))
     except OSError as error:
         reason = (error.strerror or "no reason").lower()
-        raise CompileError([problems.rim.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+        raise CompileError([problems.files.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
     except ValueError as error:
-        raise CompileError([problems.rim.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
+        raise CompileError([problems.files.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
 
 
 def _require_sound(document: Json, name: str) -> None:

@@ -10,8 +10,8 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
+from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
-from instrc.problems.rim import InvalidOption
 from instrc.python_types import with_readable_dicts
 from instrc.schema.validation import Violation
 

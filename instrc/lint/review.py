@@ -98,7 +98,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     versions = registry.versions_beside(vibe)
     if len(versions) < 2 or versions[0]:
         return
-    from instrc.problems.found_files import HiddenVersion  # only where there is one
+    from instrc.problems.vibe_files import HiddenVersion  # only where there is one
 
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:
@@ -123,7 +123,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is no version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
-        from instrc.problems.files import InvalidVibe  # only where there is one
+        from instrc.problems.vibe_files import InvalidVibe  # only where there is one
 
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 

@@ -32,7 +32,7 @@ def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
             continue
         close = nearest(place, names if "/" not in place else tuple(paths))
         if close or table == "models":
-            from instrc.problems.files import IdleSetting  # only where there is one
+            from instrc.problems.settings import IdleSetting  # only where there is one
 
             name = readable_path(settings.file).as_posix()
             at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)

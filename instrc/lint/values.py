@@ -42,7 +42,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
     if len(doubtful) > JUDGED_VALUES:
-        from instrc.problems.listed import UncheckedValues  # only where there are so many
+        from instrc.problems.unchecked import UncheckedValues  # only where there are so many
 
         at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
         yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
@@ -65,7 +65,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         listed = [node[word]] if word == "const" and word in node else node.get(word)
         place = pointer((*path, word))
         if word == "enum" and listed == []:
-            from instrc.problems.idle import EmptyEnum  # only where there is one, as the problems below
+            from instrc.problems.listed import EmptyEnum  # only where there is one, as the problems below
 
             yield EmptyEnum(at=span_of(place))
         if isinstance(listed, list):
@@ -77,7 +77,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         kinds = kinds_of_types(node["type"]) | (frozenset({"null"}) if node.get("nullable") is True else frozenset())
         wrong = [value for value in listed if kind_of_value(value) not in kinds]
         if wrong:
-            from instrc.problems.idle import ExcludedValue
+            from instrc.problems.listed import ExcludedValue
 
             yield ExcludedValue(
                 at=span_of(place),
@@ -139,7 +139,7 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
             continue
         violations = validator.validate(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
-            from instrc.problems.idle import RefusedDefault
+            from instrc.problems.listed import RefusedDefault
 
             place = span_of(pointer(path))
             yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)

@@ -34,7 +34,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     for kind in (*found, impossible(schema, nodes, span_of)):
         yield from islice(kind, TOLD_OF_A_KIND)
         if (further := next(kind, None)) is not None:
-            from instrc.problems.listed import FurtherProblems  # only where there are so many
+            from instrc.problems.unchecked import FurtherProblems  # only where there are so many
 
             yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
 
@@ -54,7 +54,7 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
         yield from _ranges(path, node, span_of)
         for below, pattern in patterns_in(node):
             if (why := too_large(pattern)) is not None:
-                from instrc.problems.listed import PatternTooLarge  # only where there is one
+                from instrc.problems.unchecked import PatternTooLarge  # only where there is one
 
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 

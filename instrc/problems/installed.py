@@ -1,4 +1,4 @@
-"""Problems with packages that are not installed."""
+"""Problems with what is not installed, or cannot be started because of it."""
 
 from __future__ import annotations
 
@@ -34,3 +34,23 @@ class MissingExtra(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f'install it: `pip install "instrc[{self.extra}]"`'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxNotStarted(Problem):
+    """The process that runs the code of an agent cannot start.
+
+    A module that its limits allow to be imported is not installed, or the machine does not let another process start.
+    A mistake in the code of the agent is not this problem: it is an observation, and the agent continues.
+
+    Install the module, or remove it from `Limits(imports=…)`.
+    """
+
+    name: ClassVar[str] = "sandbox-not-started"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the process for the code of agents cannot start: {self.reason}"

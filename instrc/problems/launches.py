@@ -115,7 +115,7 @@ class UnregisteredActivity(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.nearest:
-            return "did you mean " + " or ".join(f"`{name}`" for name in self.nearest) + "?"
+            return did_you_mean(self.nearest)
         return "register it under `[tool.instrc.activities]`, or rehearse with `--rehearse`"
 
 
@@ -153,34 +153,3 @@ class UnusableSetting(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralExports(Problem):
-    """The file to run exports several programs, or none with the requested name.
-
-    ```aug two.aug
-    tool first = @{ title: "A", type: "object", properties: { text: { type: "string" } } };
-    tool second = @{ title: "B", type: "object", properties: { text: { type: "string" } } }
-    ```
-    ```console
-    $ instrc run two.aug --input hello --model sample
-    ```
-
-    Choose one with `--export`.
-    """
-
-    name: ClassVar[str] = "several-exports"
-
-    program: str
-    names: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.program}` does not have exactly one export to run"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return f"`--export` takes {' or '.join(f'`{name}`' for name in self.names)}" if self.names else None

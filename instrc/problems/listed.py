@@ -1,11 +1,13 @@
-"""Problems with values that a schema lists: members of an `enum`, defaults, examples."""
+"""Problems with values in a schema: members of an `enum`, constants, defaults, examples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.limits.programs import NAMED_VALUES
 from instrc.problems.problem import Problem, Severity
+from instrc.problems.wording import types_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,108 +78,104 @@ class FormatExcludesValue(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PatternTooLarge(Problem):
-    """A pattern is too large to be read, so no answer is judged by it.
+class RefusedDefault(Problem):
+    """A `default` or an example is not valid by the schema that it belongs to.
 
-    A regular expression is compiled before it is matched, and its counts are written out then: inside one another they multiply.
-    `lift` tells of each answer that it could not be checked.
+    Whoever follows the example writes an answer that is refused.
 
     ```json schemas/letter.vibe.json
-    { "type": "object", "properties": { "code": { "type": "string", "pattern": "^(a{900}){900}$" } } }
+    { "type": "object", "properties": { "pages": { "type": "integer", "default": "one" } } }
     ```
 
-    Use smaller counts, or `minLength` and `maxLength` beside a pattern of single characters.
+    Correct the value or the schema.
+    A property that may be left empty allows `null`: `"type": ["integer", "null"]`.
     """
 
-    name: ClassVar[str] = "pattern-too-large"
+    name: ClassVar[str] = "refused-default"
     severity: ClassVar[Severity] = "warning"
 
-    why: str
+    word: str
+    """The keyword that holds the value: `default`, `examples`, `example`."""
+    reason: str
+    """A short clause, such as `'one' is not of type 'integer'`."""
+    null: bool = False
+    """Whether the value is `null`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"no answer is judged by this pattern: {self.why}"
+        what = "this `default`" if self.word == "default" else "this example"
+        return f"{what} is refused by its own schema: {self.reason}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "use smaller counts, or `minLength` and `maxLength`"
+        if self.null and self.word == "default":
+            return "allow `null` in the schema, or remove the `default`: it need not say that there is none"
+        return "correct the value or the schema"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UncheckedValues(Problem):
-    """A schema has more defaults and examples than are checked.
+class ExcludedValue(Problem):
+    """A `const` or a member of an `enum` has a type that the `type` beside it excludes.
 
-    A few hundred of them are validated by the schema itself; more would make a check slow.
+    No value satisfies the two, so a `const` leaves nothing, and such a member of an `enum` can never be chosen.
 
     ```json schemas/letter.vibe.json
-    {
-      "type": "object",
-      "properties": { "pages": { "not": { "type": "string" }, "examples": [
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0
-      ] } }
-    }
+    { "type": "object", "properties": { "pages": { "type": "integer", "enum": ["1", "2"] } } }
     ```
 
-    Divide the schema into several vibes, or remove examples that show nothing new.
+    Write the value as the type requires, `1`, or change the `type`.
     """
 
-    name: ClassVar[str] = "unchecked-values"
+    name: ClassVar[str] = "excluded-value"
     severity: ClassVar[Severity] = "warning"
 
-    count: int
-    """How many are not checked."""
-    limit: int
+    word: str
+    """`const` or `enum`."""
+    values: tuple[str, ...]
+    """The values that are excluded, as shortened JSON."""
+    types: tuple[str, ...]
+    every: bool = False
+    """Whether nothing is left."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        more = f" and {self.count - 1:,} more" if self.count > 1 else ""
-        return f"this value{more} are not checked by the schema: of defaults and examples only {self.limit:,} are"
+        shown = ", ".join(f"`{value}`" for value in self.values[:NAMED_VALUES]) + (
+            ", …" if len(self.values) > NAMED_VALUES else ""
+        )
+        so = ": no value is valid" if self.every else ""
+        return f"`type` excludes {shown} of this `{self.word}`{so}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "divide the schema into several vibes"
+        if self.types == ("array",) and self.every and self.word == "enum":
+            return "to list the values of the items, write the `enum` under `items`"
+        return f"write {types_in_words(self.types)} here, or change the `type`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FurtherProblems(Problem):
-    """A schema has more problems of one kind than are shown.
-
-    Twenty of a kind are shown for each schema; often they have one cause.
+class EmptyEnum(Problem):
+    """An `enum` lists no values, so no value is valid.
 
     ```json schemas/letter.vibe.json
-    {
-      "type": "object",
-      "u0": 1, "u1": 1, "u2": 1, "u3": 1, "u4": 1, "u5": 1, "u6": 1, "u7": 1, "u8": 1, "u9": 1,
-      "u10": 1, "u11": 1, "u12": 1, "u13": 1, "u14": 1, "u15": 1, "u16": 1, "u17": 1, "u18": 1, "u19": 1, "u20": 1
-    }
+    { "type": "object", "properties": { "tone": { "type": "string", "enum": [] } } }
     ```
 
-    Correct those that are shown, and check again.
-    Keywords of your own can be listed in the settings: `[tool.instrc] keywords = ["unit"]`.
+    List the values that are allowed, or remove the keyword.
     """
 
-    name: ClassVar[str] = "further-problems"
+    name: ClassVar[str] = "empty-enum"
     severity: ClassVar[Severity] = "warning"
-
-    kind: str
-    """The name of the problem that is found here."""
-    limit: int
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"there are more problems like `{self.kind}`, from this one on: only the first {self.limit} are shown"
+        return "this `enum` is empty: no value is valid"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "correct those that are shown, and check again"
+        return "list the values that are allowed, or remove it"

@@ -1,4 +1,4 @@
-"""Problems with references: they have no target, or their target is not allowed."""
+"""Problems with references: how they are written, and what they lead to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 from instrc.problems.edits import renamings
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
+from instrc.problems.wording import one_of
 from instrc.source import Span
 
 
@@ -119,7 +120,7 @@ class AmbiguousFragment(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write a JSON Pointer: " + " or ".join(f"`#{pointer}`" for pointer in self.pointers[:3])
+        return f"write a JSON Pointer: {one_of(tuple(f'#{pointer}' for pointer in self.pointers[:3]))}"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -161,3 +162,70 @@ class ReferenceCycle(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "put a property or a list between them, or give one of them a schema of its own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVersion(Problem):
+    """A vibe exists, but not in the requested version.
+
+    `:1` asks for exactly that version and `?1` for the newest that begins with 1.
+    A file without a version in its name is found only by a reference without a version.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "$ref": "aug:tone:2" } } }
+    ```
+    ```json schemas/tone@1.vibe.json
+    { "type": "string" }
+    ```
+
+    Ask for a version that exists, or leave the version out to use the newest.
+    """
+
+    name: ClassVar[str] = "unknown-version"
+
+    reference: str
+    versions: tuple[str, ...]
+    """The versions that exist, oldest first; the empty string is a file without a version."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no such version: `{self.reference}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        there = [f"`:{version}`" for version in self.versions if version]
+        if "" in self.versions:
+            there.append("a file without a version")
+        return "there is " + ", ".join(there)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MalformedReference(Problem):
+    """An `aug:` reference is not written correctly.
+
+    The form is `aug:folder/name`, then `:1` or `?1` for a version, then `#part` for a part.
+    With a leading `/`, as in `aug:/folder/name`, only the shared library is searched.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "$ref": "aug:tone:latest" } } }
+    ```
+
+    Versions are numbers joined by dots; leave the version out to use the newest.
+    """
+
+    name: ClassVar[str] = "malformed-reference"
+
+    reference: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.reference}` is not an `aug:` reference: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write it like `aug:folder/name`, `aug:folder/name:1` or `aug:folder/name#part`"

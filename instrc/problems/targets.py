@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
 
 _MODELS = {
     "anthropic": ("claude", "sonnet", "opus", "haiku"),
@@ -57,7 +58,7 @@ class UnknownTarget(Problem):
         if "," in self.target or " " in self.target:
             return "name one target; run the command once for each"
         if self.nearest:
-            return "did you mean " + " or ".join(f"`{name}`" for name in self.nearest) + "?"
+            return did_you_mean(self.nearest)
         if (target := _target_of(self.target)) in self.known:
             return f"did you mean `{target}`?"
         return "the targets are " + ", ".join(self.known)

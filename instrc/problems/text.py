@@ -1,4 +1,4 @@
-"""Problems with the characters of a source: bytes, strings, comments, depth."""
+"""Problems with the characters of a source: bytes, signs, comments, depth."""
 
 from __future__ import annotations
 

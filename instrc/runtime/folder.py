@@ -185,7 +185,7 @@ class FolderEngine:
                 beside.unlink()
             where = self.folder.as_posix()
             raise CompileError(
-                [problems.rim.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
+                [problems.files.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
             ) from None
 
 

@@ -48,7 +48,7 @@ class ProjectContext:
         self._shared = tuple(shared)
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
         if missing:
-            from instrc.problems.rim import UnreadableFile  # as in `refusals`
+            from instrc.problems.files import UnreadableFile  # as in `refusals`
 
             raise CompileError(
                 UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is no folder")

@@ -31,7 +31,7 @@ def leads_outside(reference: str, at: Span | None) -> CompileError:
 
 def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
     """Refuse a reference that is not written as one."""
-    from instrc.problems.files import MalformedReference
+    from instrc.problems.references import MalformedReference
 
     return CompileError([MalformedReference(at=at, reference=short(reference), reason=reason)])
 
@@ -45,14 +45,14 @@ def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> Com
 
 def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) -> CompileError:
     """Refuse a version that does not exist; `versions` are those that do, oldest first."""
-    from instrc.problems.files import UnknownVersion
+    from instrc.problems.references import UnknownVersion
 
     return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
 
 
 def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_out: str = "") -> CompileError:
     """Refuse a file as a vibe, for a reason at each place; `referrer` is the reference that led to it."""
-    from instrc.problems.files import InvalidVibe
+    from instrc.problems.vibe_files import InvalidVibe
 
     return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
 

@@ -247,6 +247,6 @@ def _place_of(key: str) -> str | None:
 
 
 def _error(wrong: list[_Wrong]) -> CompileError:
-    from instrc.problems.files import InvalidSettings  # as in `refusals`
+    from instrc.problems.settings import InvalidSettings  # as in `refusals`
 
     return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)

@@ -10,7 +10,7 @@ import pytest
 
 from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.lint.words import suspicious_words
-from instrc.problems.idle import ImpossibleSchema
+from instrc.problems.impossible import ImpossibleSchema
 from instrc.problems.problem import CompileError
 
 TEXT = {"type": "string"}

@@ -10,8 +10,8 @@ import pytest
 
 from instrc.launching import engines
 from instrc.limits.incoming import SETTINGS_BYTES
-from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import InvalidSettings
 from instrc.vibes.context import ProjectContext
 from instrc.vibes.project import read_settings
 from instrc.vibes.settings import Settings

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from instrc.flattening.flatten import flatten
-from instrc.problems.files import UnknownVersion
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.references import UnresolvedReference
+from instrc.problems.references import UnknownVersion, UnresolvedReference
 from instrc.vibes.registry import Registry
 
 Files = Callable[[str, dict[str, str]], Path]

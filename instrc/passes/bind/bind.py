@@ -91,7 +91,9 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
                 alias(evaluation, name, root)
             else:
                 run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
-    if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):  # one of them may be misspelt
+    if not any(
+        isinstance(problem, problems.unknown_name.UnknownName) for problem in mine.problems
+    ):  # one of them may be misspelt
         for each in unused:
             mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
     if not exports and not mine.failed:

@@ -134,7 +134,7 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundV
         case _:
             path = None if context.keys is None else context.keys.path_to_part(name.text)
             if path is not None:
-                ev.report.add(problems.flow.HiddenSlot(at=name.span, word=name.text, path=path))
+                ev.report.add(problems.hidden.HiddenSlot(at=name.span, word=name.text, path=path))
             return _call(ev, name, (), name.span, context)
 
 

@@ -7,10 +7,10 @@ from operator import attrgetter
 
 from instrc.passes.bind.scopes import ProgramNames
 from instrc.problems.bindings import MisspeltDefinition
-from instrc.problems.names import UnknownName
 from instrc.problems.paths import UnknownMember
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.problems.unknown_name import UnknownName
 from instrc.source import Span
 
 

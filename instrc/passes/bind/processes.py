@@ -54,7 +54,7 @@ def process(
         placing |= {index} if chunk.units else set()
     opened = [_open_up(ev, each.value, context.scope)[0] for each in written]
     for field in idle_keys(ev, opened, placing, context):
-        ev.report.add(problems.flow.IdleKey(at=field.key_span, word=field.key))
+        ev.report.add(problems.unread.IdleKey(at=field.key_span, word=field.key))
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
 
 

@@ -39,10 +39,10 @@ def _check(flat: FlatGraph, report: Report) -> None:
     graph = flat.graph
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
-        report.add(problems.flow.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
+        report.add(problems.unread.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
     for each in unshown_results(flat):
         word = each.result.key or each.result.base_name
-        found = problems.flow.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
+        found = problems.unread.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
         report.add(found)
     check_failing(graph, report)
     check_fitting(flat, report)

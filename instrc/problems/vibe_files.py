@@ -1,11 +1,13 @@
-"""Problems with the files of vibes that a name finds, or does not find."""
+"""Problems with the files of vibes: what is in them, and how a name finds them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem, Severity
+from instrc.problems.json_mistakes import advice_for_json
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +110,41 @@ class SuffixInAnotherCase(Problem):
         """One short sentence: the way out."""
         alone = self.word.removesuffix(self.suffix) + self.suffix.lower()
         return f"end the name of the file in `{self.suffix}`; if the model should fill it in, write `{alone}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidVibe(Problem):
+    """A file is not a vibe.
+
+    A vibe file contains one JSON object in UTF-8: a JSON Schema, or a record whose `schema` is a JSON Schema.
+    Each key occurs once.
+
+    ```json schemas/letter.vibe.json
+    ["type", "object"]
+    ```
+
+    Correct the file at the place shown.
+    """
+
+    name: ClassVar[str] = "invalid-vibe"
+
+    reason: str
+    referrer: Span | None = None
+    """The reference to this file, if there is one."""
+    way_out: str = ""
+    """The command that converts it to vibes, if there is one."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is not a vibe: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return self.way_out or advice_for_json(self.at)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.referrer is None else (Label(self.referrer, "referred to here"),)
