@@ -48,8 +48,14 @@ def _task(parts: Any, name: str, choose: Callable[[int], int]) -> Any:
     return {"tool": parts["tool"]["const"], "id": name, "arguments": arguments, "after": after}
 
 
-def play(document: Any, inputs: Any, choose: Callable[[int], int], broken: frozenset[str]) -> tuple[Any, Any]:
-    """Carry a process out, the activities in `broken` failing; return its outcome and its record."""
+def play(
+    document: Any,
+    inputs: Any,
+    choose: Callable[[int], int],
+    broken: frozenset[str],
+    watch: Callable[[Any], None] = lambda _: None,
+) -> tuple[Any, Any]:
+    """Carry a process out, the activities in `broken` failing; return its outcome and its record, and show each command."""
     plan = plan_of(document)
     state = versions.begin(plan, inputs)
     waiting: list[Any] = []
@@ -59,6 +65,7 @@ def play(document: Any, inputs: Any, choose: Callable[[int], int], broken: froze
             return outcome, versions.record(plan, state)
         assert waiting, "nothing is open, and the run has not ended"
         command = waiting.pop(choose(len(waiting)))
+        watch(command)
         if command["kind"] == "activity" and command["activity"] in broken:
             answer = {"error": {"kind": "failed", "code": None, "message": "it is broken"}}
         else:
