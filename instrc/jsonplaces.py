@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from json import decoder
 
-from instrc.jsonreader import JsonText, ValueOffsets, read
+from instrc.jsonreader import JsonText, ValueOffsets, parse_json
 from instrc.jsonvalue import tokens
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -37,7 +37,7 @@ class JsonPlaces:
             try:
                 return self._found(pointer)
             except (ValueError, IndexError, RecursionError):  # no JSON, or too deep for this way
-                self._read = read(self.text)
+                self._read = parse_json(self.text)
         return self._read.place(pointer)
 
     def _found(self, pointer: str) -> ValueOffsets:
@@ -45,7 +45,7 @@ class JsonPlaces:
         if -1 not in self._members:
             end = self._end(start)
             if self._skip(end) < len(self.text):
-                return read(self.text).place(pointer)  # which says that the text goes on
+                return parse_json(self.text).place(pointer)  # which says that the text goes on
             self._members[-1] = {"": ValueOffsets(start, end, start, end)}
         member = self._members[-1][""]
         for token in tokens(pointer):

@@ -83,7 +83,7 @@ class JsonText(Struct):
         return member
 
 
-def read(text: str) -> JsonText:
+def parse_json(text: str) -> JsonText:
     """Read a text; `JsonSyntaxError` if it is not JSON."""
     return _TextReader(text).document()
 
@@ -99,7 +99,7 @@ def read_value(text: str) -> Json:
             pass  # what that reader cannot hold, and mistakes of which it does not tell the place
         else:
             return value
-    return read(text).value
+    return parse_json(text).value
 
 
 class _RepeatedKeyError(Exception):
@@ -116,7 +116,7 @@ def repeated_keys(text: str) -> tuple[str, ...]:
     try:
         decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
     except (_RepeatedKeyError, RecursionError):
-        return tuple(dict.fromkeys(each.key for each in read(text).repeated))
+        return tuple(dict.fromkeys(each.key for each in parse_json(text).repeated))
     except ValueError:  # what only the exact reader reads, or nobody
         return ()
     return ()
@@ -124,7 +124,7 @@ def repeated_keys(text: str) -> tuple[str, ...]:
 
 def repeated_members(text: str) -> tuple[RepeatedMember, ...]:
     """Return where a JSON text has a key a second time; most have none, which is found out fast."""
-    return tuple(read(text).repeated) if repeated_keys(text) else ()
+    return tuple(parse_json(text).repeated) if repeated_keys(text) else ()
 
 
 def _refuse(word: str) -> Json:

@@ -20,7 +20,7 @@ from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import map_schemas, walk
 from instrc.visible import visible, visible_lines
 
 _KEPT = frozenset(
@@ -96,7 +96,7 @@ def expressible(schema: Json) -> Json:
             del kept["const"]
         return {keyword: value for keyword, value in kept.items() if not _is_too_large(keyword, value)}
 
-    return rebuild(schema, change)
+    return map_schemas(schema, change)
 
 
 def _plain(value: Json) -> bool:

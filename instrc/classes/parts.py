@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import free_name, pascal
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 _STEP = re.compile(r"step\d+_(.+)")
 _IN_USE = frozenset({"Annotated", "Any", "AwareDatetime", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "Union"})
@@ -115,4 +115,4 @@ def _redirected(schema: Json, moved: Mapping[str, str]) -> Json:
         reference = node.get("$ref")
         return {**node, "$ref": f"#/$defs/{moved[reference]}"} if isinstance(reference, str) and reference in moved else node
 
-    return rebuild(schema, change)
+    return map_schemas(schema, change)

@@ -12,9 +12,9 @@ from instrc.comparing.facts import (
     direct_steps,
     facts,
     place,
+    plannable_tools_of,
     plans,
-    text_or_none,
-    tools_of,
+    shown_text,
     value_as_text,
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending
@@ -104,7 +104,7 @@ class _Differ:
         ]:
             yield CutChange(key, "choices", ", ".join(each.choices.text for each in new.among))
         if not equal(plans(old), plans(new)):
-            yield CutChange(key, "tools of the plan", ", ".join(sorted(tools_of(new))))
+            yield CutChange(key, "tools of the plan", ", ".join(sorted(plannable_tools_of(new))))
         yield from self.schema(was, now)
 
     def reading(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
@@ -115,7 +115,7 @@ class _Differ:
         yield from (CutChange(key, "reads", path) for path in sorted(after - before))
         filled, fills = self.value(was.step.arguments), value_as_text(now.step.arguments)
         if filled != fills and (before == after or now.executor != "model"):
-            yield CutChange(key, "arguments", f"{text_or_none(filled)} → {text_or_none(fills)}")
+            yield CutChange(key, "arguments", f"{shown_text(filled)} → {shown_text(fills)}")
         if now.executor != "model" and (before, filled) != (after, fills):
             self.unproven = self.unproven or f"`{key}` gets other arguments"
 
@@ -194,7 +194,7 @@ class _Differ:
             yield from self.block(other.block, placed.block)
         before, after = self.processes[0].body.value, self.processes[1].body.value
         if self.value(before) != value_as_text(after):
-            yield CutChange("process", "gives", f"{text_or_none(self.value(before))} → {text_or_none(value_as_text(after))}")
+            yield CutChange("process", "gives", f"{shown_text(self.value(before))} → {shown_text(value_as_text(after))}")
 
     def block(self, old: Block, new: Block) -> Iterator[CutChange]:
         before, after = facts(old, self.pairs), facts(new)

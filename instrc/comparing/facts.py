@@ -22,7 +22,7 @@ def needs(outline: Outline) -> list[str]:
             found[f"person: {placed.name}"] = None
         elif placed.executor == "server" and not step.fail and (step.activity or step.output):
             found[step.activity or step.key] = None
-        found.update(dict.fromkeys(sorted(tools_of(step))))
+        found.update(dict.fromkeys(sorted(plannable_tools_of(step))))
     return list(found)
 
 
@@ -32,7 +32,7 @@ def plans(step: Step) -> Json:
     return [step.plan, *asked]
 
 
-def tools_of(step: Step) -> set[str]:
+def plannable_tools_of(step: Step) -> set[str]:
     """Return what the plans of a step may call."""
     found: set[str] = set()
     for tools in (step.plan, *(each.tools for each in step.plans)):
@@ -93,7 +93,7 @@ def value_as_text(value: Value | None, pairs: Pairs | None = None) -> str:
             return f"{{ {inner} }}" if inner else "{}"
 
 
-def text_or_none(text: str) -> str:
+def shown_text(text: str) -> str:
     """Return a text; `none` for an empty one."""
     return text or "none"
 

@@ -9,7 +9,7 @@ from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.naming import free_name
 from instrc.problems.problem import CompileError
-from instrc.schema.walk import rebuild, refers
+from instrc.schema.walk import map_schemas, refers
 from instrc.source import Span
 
 _LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
@@ -33,7 +33,7 @@ class DocumentDefinitions:
             return schema
         if "$defs" not in schema:  # the value of a block is put together from schemas that bring their own
             schema = as_object(
-                rebuild(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
+                map_schemas(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
             )
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
         found = as_object(schema.get("$defs", {}))
@@ -54,8 +54,8 @@ class DocumentDefinitions:
             return {**node, "$ref": f"#/$defs/{names.get(match[1], match[1])}{match[2]}"}
 
         for old, definition in found.items():
-            self.schemas[names[old]] = rebuild(definition, rename)
-        body = as_object(rebuild(body, rename))
+            self.schemas[names[old]] = map_schemas(definition, rename)
+        body = as_object(map_schemas(body, rename))
         if used_root:
             self.schemas[name] = body
         return body

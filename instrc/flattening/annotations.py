@@ -32,7 +32,7 @@ def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     return NO_REMAINDER
 
 
-def content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
+def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
     """Take what is said about encoded content, once, from the last place that says any of it."""
     if keyword != next(first for first in state.groups if first in OF_CONTENT):
         return NO_REMAINDER

@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json, as_object, equal
 from instrc.schema.members import definition_named_by
 from instrc.schema.reached import reached_definitions
 from instrc.schema.resources import Term
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import map_schemas, walk
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
@@ -141,15 +141,15 @@ class Gathering:
             name = self.free((ascii_name(title) if title.__class__ is str else "") or untitled)
             self.schemas[name] = None
             moved["#"] = f"#/$defs/{name}"
-            body = as_object(rebuild(body, partial(_redirect, moved=moved)))
+            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
             self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
         elif moved:
-            body = as_object(rebuild(body, partial(_redirect, moved=moved)))
+            body = as_object(map_schemas(body, partial(_redirect, moved=moved)))
         if moved:
             for name in own:
                 new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
                 if new in self.schemas:
-                    self.schemas[new] = rebuild(self.schemas[new], partial(_redirect, moved=moved))
+                    self.schemas[new] = map_schemas(self.schemas[new], partial(_redirect, moved=moved))
         return body
 
     def free(self, name: str) -> str:

@@ -56,11 +56,11 @@ def properties(state: MergeState) -> Remainder:
     main, apart = _join_groups(said, state.run.options.limit)
     for item in said.lost:
         report_lost(state.run, state.conjuncts, item)
-    write(state, state.out, main, said.open_extra)
+    write_properties(state, state.out, main, said.open_extra)
     for other in apart:
         container: JsonObject = {}
         said.apart.setdefault("properties", []).append(container)
-        write(state, container, other, None)
+        write_properties(state, container, other, None)
     if said.unevaluated:
         state.place_child(state.out, "unevaluatedProperties", said.unevaluated)
     else:
@@ -174,7 +174,7 @@ def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
-def write(state: MergeState, container: JsonObject, found: PropertyRules, open_extra: Json) -> None:
+def write_properties(state: MergeState, container: JsonObject, found: PropertyRules, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
@@ -187,16 +187,16 @@ def write(state: MergeState, container: JsonObject, found: PropertyRules, open_e
         else:
             container.pop(keyword, None)
     if found.extra is not None:
-        rename(container, "unevaluatedProperties", "additionalProperties")
+        rename_keyword(container, "unevaluatedProperties", "additionalProperties")
         state.place_child(container, "additionalProperties", found.extra)
     elif open_extra is not None:
-        rename(container, "unevaluatedProperties", "additionalProperties")
+        rename_keyword(container, "unevaluatedProperties", "additionalProperties")
         container["additionalProperties"] = open_extra
     else:
         container.pop("additionalProperties", None)
 
 
-def rename(container: JsonObject, old: str, new: str) -> None:
+def rename_keyword(container: JsonObject, old: str, new: str) -> None:
     """Give a place in the order of keywords to another keyword, if that has none."""
     if old in container and new not in container:
         items = [(new if key == old else key, value) for key, value in container.items()]
@@ -240,7 +240,7 @@ def items(state: MergeState) -> Remainder:
     out = state.out
     if prefix_terms or "prefixItems" in state.groups:
         if "prefixItems" not in out:
-            rename(out, "items", "prefixItems")
+            rename_keyword(out, "items", "prefixItems")
         schemas: JsonArray = []
         out["prefixItems"] = schemas
         for terms in prefix_terms:
@@ -248,7 +248,7 @@ def items(state: MergeState) -> Remainder:
         if not schemas:
             del out["prefixItems"]
     if items_terms:
-        rename(out, "unevaluatedItems", "items")
+        rename_keyword(out, "unevaluatedItems", "items")
         state.place_child(out, "items", items_terms)
     else:
         out.pop("items", None)

@@ -8,7 +8,7 @@ What has no exact law goes into further branches, which end up in a residual `al
 
 from __future__ import annotations
 
-from instrc.flattening.annotations import OF_CONTENT, content, description, title
+from instrc.flattening.annotations import OF_CONTENT, description, encoded_content, title
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.reconciling import reconcile
@@ -211,5 +211,5 @@ _BY_KEYWORD = {
     "not": _negations,
     "if": conditions,
     "contains": contains,
-    **dict.fromkeys(OF_CONTENT, content),
+    **dict.fromkeys(OF_CONTENT, encoded_content),
 }

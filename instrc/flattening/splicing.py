@@ -18,7 +18,7 @@ from instrc.problems.report import Report
 from instrc.schema.equality import unique
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 from instrc.source import Span
 
 Intersect: TypeAlias = Callable[..., Json]
@@ -114,7 +114,7 @@ def _lifted(schema: JsonObject, names: Iterable[str], always: int) -> JsonObject
 
     `always` of the names are required.
     """
-    return as_object(rebuild(schema, partial(_lift, names=tuple(names), always=always), IN_PLACE))
+    return as_object(map_schemas(schema, partial(_lift, names=tuple(names), always=always), IN_PLACE))
 
 
 def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:

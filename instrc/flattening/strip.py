@@ -10,7 +10,7 @@ from instrc.arguments import excerpt, texts
 from instrc.jsonvalue import Json
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords beside a schema that are for the engine alone, in the order in which they are written."""
@@ -39,8 +39,8 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
     if not signs:
-        return rebuild(schema, partial(_without, keywords)) if keywords else schema
-    return rebuild(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
+        return map_schemas(schema, partial(_without, keywords)) if keywords else schema
+    return map_schemas(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
 
 
 def is_meta(name: str, signs: str = "_$") -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.format.line_breaking import Doc, Group, Line, Nest, layout
+from instrc.format.line_breaking import Doc, Group, Line, Nest, in_lines
 from instrc.jsontext import INDENTED
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)
@@ -34,7 +34,7 @@ def format_json(text: str) -> str:
                 open_[-1][-1] = (open_[-1][-1], ": ")
             case word:
                 _add(open_[-1], _string(word) if word.startswith('"') else word)
-    return layout((*open_[0], "\n"))
+    return in_lines((*open_[0], "\n"))
 
 
 def _add(docs: list[Doc], value: Doc) -> None:

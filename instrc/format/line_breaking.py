@@ -47,7 +47,7 @@ _Task: TypeAlias = tuple[int, Doc]
 """A document to print with its indentation; all groups around it are broken."""
 
 
-def layout(doc: Doc, width: int = WIDTH) -> str:
+def in_lines(doc: Doc, width: int = WIDTH) -> str:
     """Return the text of a document; lines end without spaces."""
     written: list[str] = []
     column = 0

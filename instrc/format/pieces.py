@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from instrc.collector import paused_collector
 from instrc.format.comments import Comment
-from instrc.format.line_breaking import layout
+from instrc.format.line_breaking import in_lines
 from instrc.format.lists import GOES_ON, Item, statement_rows
 from instrc.format.program import format_program, statements_of_tree
 from instrc.ir.tree import Node
@@ -130,7 +130,7 @@ def _has_lone_semicolon(children: Sequence[Node]) -> bool:
 
 
 def _piece(items: Sequence[Item], behind: tuple[Comment, ...]) -> Piece:
-    text = layout((*statement_rows(items, behind, end=";"), ""))
+    text = in_lines((*statement_rows(items, behind, end=";"), ""))
     if not items:
         return Piece(text, behind[0].blank if behind else False, "", closed=False)
     return Piece(text, items[0].apart, items[0].first, items[-1].closed and not behind)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from instrc.collector import paused_collector
 from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
 from instrc.format.comments import Comment, WordComments, comments_of_words
-from instrc.format.line_breaking import Doc, Group, Line, Nest, layout
+from instrc.format.line_breaking import Doc, Group, Line, Nest, in_lines
 from instrc.format.lists import Item, bracketed, line_end, lines_above
 from instrc.format.parts import Made, comments_beside, without_brackets
 from instrc.ir.tree import Leaf, Phrase, Tree
@@ -38,7 +38,7 @@ _CLOSED_BY_BRACE = _BLOCKS | {"anonymous"}
 def format_program(source: Source) -> str:
     """Return the canonical text of a source; it must be a program."""
     with paused_collector():
-        return layout(file_lines(*statements_of_tree(read_tree(source))))
+        return in_lines(file_lines(*statements_of_tree(read_tree(source))))
 
 
 def statements_of_tree(tree: Tree) -> tuple[tuple[Item, ...], tuple[Comment, ...]]:

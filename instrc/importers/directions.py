@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json
 from instrc.schema.members import conjuncts
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 READ, WRITE = "readOnly", "writeOnly"
 
@@ -23,7 +23,7 @@ class Marks:
 
     def without(self, schema: Json) -> Json:
         """Return a schema without the properties that have the mark, which nothing requires then."""
-        return rebuild(rebuild(schema, self._unrequire), self._remove)
+        return map_schemas(map_schemas(schema, self._unrequire), self._remove)
 
     def are_on(self, schema: Json) -> bool:
         """Tell whether a schema has the mark, or something that it consists of."""

@@ -23,7 +23,7 @@ from instrc.problems.problem import CompileError
 from instrc.schema.discriminators import spell_out
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import value_in_words
+from instrc.schema.notes import in_few_words
 from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
 
@@ -87,7 +87,7 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
             else:
                 stack.append((inner, path, level + 1))
         elif value.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {value_in_words(value)}"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {in_few_words(value)}"))
         elif _is_function(value):
             yield _function(value, path, given, kind)
         else:
@@ -126,7 +126,7 @@ def _is_function(value: dict[str, Json]) -> bool:
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
-        return f"`{value_in_words(kind)}` is no function"
+        return f"`{in_few_words(kind)}` is no function"
     if any(value.get(key).__class__ is str for key in _NAMES):
         return "it has a name, but neither a description nor a schema"
     return "it has neither a name nor a schema" if value else "it is empty"
@@ -147,7 +147,7 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         given.left_out((*path, name_key or ""), "name", "it is no text")
         name = None
     raw, schema_at, beside = _parameters(value, schema_key, path, given, kind)
-    schema = arguments(raw, schema_at, given, kind.rules)
+    schema = arguments_schema(raw, schema_at, given, kind.rules)
     for key, part in value.items():
         if key not in read and key not in beside and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
@@ -192,7 +192,7 @@ def _has_properties(schema: Json) -> bool:
     return schema.__class__ is dict and (schema.get("type") == "object" or schema.get("properties").__class__ is dict)
 
 
-def arguments(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
+def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return the normalized schema of a function's arguments; none at all are an object without properties."""
     if raw is None or raw in ({}, [], ""):
         return {"type": "object", "properties": {}}

@@ -13,7 +13,7 @@ from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.python_types import pydantic_schema
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import value_in_words
+from instrc.schema.notes import in_few_words
 
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
@@ -25,13 +25,13 @@ def read_objects(values: Iterable[object]) -> Given:
     found: list[Json] = []
     problems: list[Problem] = []
     for value in values:
-        name = getattr(value, "__name__", "") or value_in_words(value)
+        name = getattr(value, "__name__", "") or in_few_words(value)
         try:
             found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
-            reason = f"pydantic cannot describe it ({type(error).__name__}: {value_in_words(str(error))})"
+            reason = f"pydantic cannot describe it ({type(error).__name__}: {in_few_words(str(error))})"
             problems.append(UnusableTool(tool=name, reason=reason))
     made = Given(found)
     made.problems += problems
@@ -60,7 +60,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     )
     for entry, path in entries:
         if entry.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{value_in_words(entry)} is no schema"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(entry)} is no schema"))
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
         title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))

@@ -14,7 +14,7 @@ from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import comparison_key
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 from instrc.source import Span
 
 Results: TypeAlias = Literal["leave", "output", "activity"]
@@ -90,7 +90,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
             return node
         return {**node, "properties": {**properties, word: {}}}
 
-    return replace(vibe, document=as_object(rebuild(vibe.document, change)))
+    return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
 
 
 def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:

@@ -76,9 +76,9 @@ class LiftedCall:
         `step` is the key of one step (`step2_write_reply`), if the model is that of this step and not of the whole.
         Thoughts and metrics are left out if the model does not take them.
         """
-        from instrc.lifting.models import instance  # pydantic is an extra
+        from instrc.lifting.models import as_instance  # pydantic is an extra
 
-        return instance(self.value, self.output, self.violations, model, step)
+        return as_instance(self.value, self.output, self.violations, model, step)
 
     def result(self, value: object, *, error: bool = False) -> Payload:
         """Return the message that tells the model what the call gave, in the words of the provider that made it.

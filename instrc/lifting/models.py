@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def instance(value: Json, output: Json, violations: Sequence[Violation], model: type[T], step: str | None = None) -> T:
+def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: type[T], step: str | None = None) -> T:
     """Return a value, or that of one step in it, as an instance of a class.
 
     A `CompileError` says what its schema, or the class, does not take.

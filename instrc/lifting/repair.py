@@ -21,7 +21,7 @@ from instrc.codecs.transcode import Transcoder
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsonvalue import Json, JsonObject, Location, equal, mapping, pointer
 from instrc.lifting.copied import replace_at
-from instrc.lifting.slips import Candidate, Repair, candidates, parse_text
+from instrc.lifting.slips import Candidate, Repair, parse_text, repairable_places
 from instrc.lifting.violations import Wrongness, error_cost, violations
 from instrc.limits.payloads import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 from instrc.schema.validation import Violation, json_fault
@@ -158,7 +158,7 @@ def _names(codec: Codec) -> NamesCodec | None:
 def _in_places(schema: Json, state: _State) -> _State:
     """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
     certain: dict[Location, Candidate] = {}
-    for candidate in candidates(state.wrongness):
+    for candidate in repairable_places(state.wrongness):
         if candidate.certain:
             certain.setdefault(candidate.path, candidate)
     if certain:
@@ -170,7 +170,7 @@ def _in_places(schema: Json, state: _State) -> _State:
             state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain.values())))
     tried: set[Candidate] = set()
     for _ in range(REPAIRED_PLACES):
-        place = next((each for each in candidates(state.wrongness) if each not in tried), None)
+        place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break
         tried.add(place)

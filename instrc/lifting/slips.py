@@ -96,7 +96,7 @@ class Candidate:
         return Repair(pointer(self.path), self.what)
 
 
-def candidates(wrongness: Wrongness) -> list[Candidate]:
+def repairable_places(wrongness: Wrongness) -> list[Candidate]:
     """Return the places at which a value might be repaired, once each for every way."""
     found: dict[tuple[Location, RepairKind, str], Candidate] = {}
     for leaf in wrongness.leaves:

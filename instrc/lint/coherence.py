@@ -15,7 +15,7 @@ from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.own_schemas import OwnSchemas
 from instrc.lint.process_dataflow import dataflow_faults
-from instrc.lint.requirements import missing_names
+from instrc.lint.requirements import misspelt_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -75,7 +75,7 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
 
 def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
     mixin = vibe.segment.casefold().endswith("_mixin")
-    for path, place, name, near in missing_names(vibe.schema, scope, shapes, mixin=mixin):
+    for path, place, name, near in misspelt_names(vibe.schema, scope, shapes, mixin=mixin):
         at = vibe.span(pointer((*path, "required", place)))
         yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=near)
 

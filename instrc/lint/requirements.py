@@ -24,7 +24,7 @@ class Missing(NamedTuple):
     nearest: tuple[str, ...]
 
 
-def missing_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
+def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
     """Yield the required names of a schema that are certainly slips, in written order.
 
     A name counts as described if any schema that applies to the same instance describes it, in whatever branch.

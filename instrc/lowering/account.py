@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.lowering import ledger
-from instrc.lowering.as_written import as_written
+from instrc.lowering.as_written import losses_as_written
 from instrc.lowering.built import Built
 from instrc.lowering.losses import Loss
 
@@ -34,4 +34,4 @@ class Account(NamedTuple):
         of_keywords = (*built.losses, *ledger.losses(self.flat, built.log))
         told = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
         named = Loss.of_name(self.own, self.sent)
-        return (*named, *as_written(told, self.flat, self.written, self.documents))
+        return (*named, *losses_as_written(told, self.flat, self.written, self.documents))

@@ -23,7 +23,9 @@ _WHOLE = frozenset({"false", "schema"})
 """What a loss names that is about a schema and not about one of its keywords."""
 
 
-def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> tuple[Loss, ...]:
+def losses_as_written(
+    losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
+) -> tuple[Loss, ...]:
     """Return losses with the keywords of the schema as it was written beside those of the flat one."""
     told = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
     return tuple([loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])

@@ -14,8 +14,8 @@ from instrc.ir.codec import Codec, RefCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.payloads import COPIED_SCHEMAS
-from instrc.lowering.names import unique
-from instrc.lowering.tags import tagged
+from instrc.lowering.names import unique_name
+from instrc.lowering.tags import with_tag
 from instrc.lowering.variants import Variant
 from instrc.schema.walk import subschemas
 
@@ -52,7 +52,7 @@ class PayloadDefinitions(Struct, frozen=True, eq=False, gc=False):
 
     def labelled(self, variant: Variant, tag: str, label: str) -> PayloadDefinitions:
         """Return the definitions that know of a label, if the variant is a definition: its next copy can be the same one."""
-        key = (name_of(variant), tag)
+        key = (definition_name(variant), tag)
         known = self.labels.get(key, ())
         return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
 
@@ -65,7 +65,7 @@ class PayloadDefinitions(Struct, frozen=True, eq=False, gc=False):
         return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
 
 
-def name_of(variant: Variant) -> str:
+def definition_name(variant: Variant) -> str:
     """Return the name of the definition that a variant refers to or is a copy of; an empty text if it is neither."""
     return variant.codec.name if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else variant.definition or ""
 
@@ -88,7 +88,7 @@ def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> tuple[Vari
     key = f"{variant.definition} {dumps(variant.body.get('properties', {}), indent=False)}"
     name = definitions.options.get(key)
     if name is None:
-        name = unique(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
+        name = unique_name(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
         definitions = definitions.with_body(name, variant.body, variant.codec)
         definitions = replace(definitions, options={**definitions.options, key: name})
     return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
@@ -101,7 +101,7 @@ def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDef
     key = Later(variant.codec.name, tag, label)
     name = definitions.later.get(key)
     if name is None:
-        name = unique(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
+        name = unique_name(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
         definitions = replace(definitions.with_body(name, None, None), later={**definitions.later, key: name})
     return replace(variant, body=referring(name), codec=RefCodec(name)), definitions
 
@@ -111,7 +111,7 @@ def finished(definitions: PayloadDefinitions, *, constant: bool) -> PayloadDefin
     for key, name in definitions.later.items():
         body, codec = definitions.bodies[key.name], definitions.codecs[key.name]
         if body is not None and body.get("type") == "object" and isinstance(body.get("properties"), dict):
-            body, codec = tagged(body, codec, key.tag, key.label, constant=constant)
+            body, codec = with_tag(body, codec, key.tag, key.label, constant=constant)
         definitions = definitions.with_body(name, body, codec)
     return definitions
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 _HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
 _QUOTES = "`\"'«»“”„"
@@ -39,7 +39,7 @@ class Mentions:
         """Return a schema whose descriptions do; what does not change stays the same object."""
         if not self._sent or not isinstance(schema, dict):
             return schema
-        return rebuild(schema, self._described)
+        return map_schemas(schema, self._described)
 
     def _described(self, node: Json) -> Json:
         text = node.get("description") if isinstance(node, dict) else None

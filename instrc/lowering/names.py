@@ -50,7 +50,7 @@ def _legal_spelling(name: str, rule: NameRule) -> str:
     return rule.refused.sub(sign, name)
 
 
-def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
+def unique_name(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
     """Return the name, or the name with a free number behind it (a low one), no longer than `most` characters."""
     if name not in taken:
         return name
@@ -88,7 +88,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
             return name
         if name in self.changed:
             return self.changed[name]
-        return unique(legal(name, self.rule), self.taken, self.rule.most, self.rule.joint)  # a name that a rewrite has made
+        return unique_name(legal(name, self.rule), self.taken, self.rule.most, self.rule.joint)  # a name that a rewrite has made
 
     def renamed(self) -> dict[str, str]:
         """Return the keys that are sent under another name, by that name."""
@@ -104,6 +104,6 @@ def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     taken = set(legal_ones)
     for name in names:
         if name not in legal_ones:
-            changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
+            changed[name] = unique_name(legal(name, rule), taken, rule.most, rule.joint)
             taken.add(changed[name])
     return KeyNames(rule, legal_ones, changed, taken)

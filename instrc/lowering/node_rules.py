@@ -249,7 +249,7 @@ def type_of(node: JsonObject) -> Json:
     return types.lower() if isinstance(types, str) else types
 
 
-def nodes(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, Json, str]]:
+def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, Json, str]]:
     """Yield each schema of a payload with its place and the keyword it stands under."""
     stack: list[tuple[tuple[str | int, ...], Json, str]] = [(path, schema, "")]
     while stack:

@@ -14,7 +14,7 @@ from instrc.lowering.losses import Loss, constraints
 from instrc.lowering.names import KeyNames, key_names
 from instrc.lowering.survey import Survey
 from instrc.schema.vocabulary import is_extension
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _LISTING = frozenset({"const", "enum"})
@@ -28,7 +28,7 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
     keys = key_names(dialect.key, seen.names)
     if not dialect.comments and any(map(_is_comment, seen.words)):
         losses += _of_comments(flat)
-        schema = rebuild(flat, _without_comments)
+        schema = map_schemas(flat, _without_comments)
     codec: Codec = None
     back = keys.renamed()
     if back:
@@ -72,7 +72,7 @@ def _boxed(schema: Json) -> Json:
     }
     if isinstance(schema, dict) and "$defs" in schema:
         boxed["$defs"] = schema["$defs"]
-    return rebuild(boxed, _redirect_root)
+    return map_schemas(boxed, _redirect_root)
 
 
 def _is_comment(keyword: str) -> bool:
@@ -159,4 +159,4 @@ def _with_names(schema: Json, keys: KeyNames) -> Json:
                 }
         return new
 
-    return rebuild(rebuild(schema, with_values), with_names)
+    return map_schemas(map_schemas(schema, with_values), with_names)

@@ -13,7 +13,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location, listing, mapping, pointer
 from instrc.lowering import budgets
-from instrc.lowering.node_rules import Breach, NodeRules, nodes, type_of
+from instrc.lowering.node_rules import Breach, NodeRules, payload_schemas, type_of
 from instrc.lowering.spelling import standard
 
 
@@ -47,7 +47,7 @@ def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Bre
         return
     rules = NodeRules(dialect, schema)
     yield from _of_root(dialect, schema)
-    for place, node, role in nodes(schema, dialect.where):
+    for place, node, role in payload_schemas(schema, dialect.where):
         yield from rules.node(place, node, role)
     if strict and isinstance(schema, dict):
         for over in budgets.exceeded(standard(schema, dialect.spelling), dialect, "schema"):
@@ -116,7 +116,7 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
             yield Breach("type", here, f"{dumps(types, indent=False)} is no type of an input")
         if child.get("nullable", True) is not True:
             yield Breach("nullable", here, "nullable is true or absent")
-        for place, node, role in nodes(child, (*dialect.where, name)):
+        for place, node, role in payload_schemas(child, (*dialect.where, name)):
             if role or place != here:
                 yield from rules.node(place, node, role)
 

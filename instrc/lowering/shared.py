@@ -20,7 +20,7 @@ from instrc.ir.codec import ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import SHARED_PART_OF_MAP, SMALL_CODEC
-from instrc.lowering.names import unique
+from instrc.lowering.names import unique_name
 from instrc.schema.reached import reached_definitions
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts
@@ -187,7 +187,7 @@ class _Names(Generic[PartT]):
             return part
         name = self._own.get(id(before))
         if name is None:
-            name = unique(f"{self._word}_{len(self.said) + 1}", self._taken, 60)
+            name = unique_name(f"{self._word}_{len(self.said) + 1}", self._taken, 60)
             self._taken.add(name)
         self.said[name] = part
         return self._reference(name)

@@ -8,7 +8,7 @@ from instrc.ir.codec import BoxCodec, Codec, ObjectCodec, Tag, TupleCodec
 from instrc.jsonvalue import Json, JsonObject, as_integer, as_object, as_texts
 
 
-def tagged(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[JsonObject, Codec]:
+def with_tag(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[JsonObject, Codec]:
     """Return an object that begins with a key that names it, and the codec that knows of it."""
     body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
     for keyword in ("minProperties", "maxProperties"):

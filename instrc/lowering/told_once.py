@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json, JsonObject, at, mapping, pointer, tokens
 from instrc.lowering.losses import Loss
-from instrc.lowering.rewrites.plans import branches_of, is_reference, tool_of
+from instrc.lowering.rewrites.plans import branches_of, is_output_reference, tool_name_of
 from instrc.schema.walk import walk
 
 _Branches: TypeAlias = list[JsonObject] | None
@@ -40,7 +40,7 @@ def told_once(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
         alike = path[:place], reference is not None, inside, loss.keyword, loss.kind, loss.reason, loss.tool
         if alike not in found:
             found[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
-        found[alike][1][tool_of(own)] = None
+        found[alike][1][tool_name_of(own)] = None
     return [LossOfTools(loss, tuple(tools)) for loss, tools in found.values()]
 
 
@@ -54,14 +54,14 @@ def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], J
             passed = at(node, pointer(path[:place]))
         except LookupError:
             break
-        if is_reference(passed):
+        if is_output_reference(passed):
             return path[place:], passed
     return path, None
 
 
 def _tools_with(reference: Json, branches: list[JsonObject]) -> list[str]:
     """Return the tools of which an argument may be the output of another task."""
-    return [tool_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]
+    return [tool_name_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:

@@ -23,7 +23,7 @@ from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lower import lower_tool
 from instrc.lowering.lowered import Lowering, report_losses
-from instrc.lowering.names import legal, unique
+from instrc.lowering.names import legal, unique_name
 from instrc.lowering.options import LoweringOptions, Recursion
 from instrc.plain_values import takes_plain_values
 from instrc.problems.budgets import BudgetExceeded
@@ -111,7 +111,7 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
         if tool.name in own and tool.name not in taken:
             sent = tool.name
         else:
-            sent = unique(
+            sent = unique_name(
                 legal(tool.name, dialect.tool_name, "tool"), taken | own, dialect.tool_name.most, dialect.tool_name.joint
             )
         taken.add(sent)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
 from instrc.schema.equality import EqualityKeys
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
@@ -102,14 +102,16 @@ def listed_values(schema: JsonObject) -> list[Json]:
     return [schema["const"]] if "const" in schema else list(as_array(schema.get("enum", [])))
 
 
-def values_of(variant: Variant) -> list[Json]:
+def sent_values(variant: Variant) -> list[Json]:
     """Return what is sent for the values of an enumeration."""
     return list(as_array(variant.body["enum"])) if "enum" in variant.body else [variant.body["const"]]
 
 
-def table(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
+def pairs_by_sent(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
-    values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in values_of(variant)]
+    values = (
+        variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in sent_values(variant)]
+    )
     return {freeze(sent): (sent, value) for sent, value in values}
 
 
@@ -118,7 +120,7 @@ _SAID = frozenset({"title", "description", "default", "propertyOrdering"})
 
 def without_annotations(schema: Json) -> Json:
     """Return a schema without titles, descriptions and other words that no value is judged by."""
-    return rebuild(schema, _plain)
+    return map_schemas(schema, _plain)
 
 
 def _plain(node: Json) -> Json:

@@ -113,7 +113,7 @@ def _questions(server: Server) -> None:
         def find(document: TextDocument, offset: int) -> list[types.Location]:
             known = uses.instruction_at(document, offset, session)
             if known is not None:
-                return uses.places(known, document, session, declaration=declaration)
+                return uses.uses_of_instruction(known, document, session, declaration=declaration)
             called = uses.program_at(document, offset, session)
             if called is not None:
                 return uses.program_places(called, document, session, declaration=declaration)

@@ -114,7 +114,9 @@ def _project(document: TextDocument, session: EditorSession) -> Path:
     return (settings or Path(document.path)).parent
 
 
-def places(known: KnownInstruction, document: TextDocument, session: EditorSession, *, declaration: bool) -> list[types.Location]:
+def uses_of_instruction(
+    known: KnownInstruction, document: TextDocument, session: EditorSession, *, declaration: bool
+) -> list[types.Location]:
     """Return the places of an instruction, its own file among them if that is asked for."""
     return [*(_beginning(known.vibe.source.name) if declaration else []), *map(_location, uses(known, document, session))]
 

@@ -55,9 +55,9 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
     async def call(value: dict[str, Json]) -> Json:
         given: object = value
         if isinstance(schema, type):
-            from instrc.lifting.models import instance  # pydantic is an extra
+            from instrc.lifting.models import as_instance  # pydantic is an extra
 
-            given = instance(value, value, (), schema)
+            given = as_instance(value, value, (), schema)
         return model_as_json(await _awaited(function(given)))
 
     return call

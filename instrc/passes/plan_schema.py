@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.ir.fusion import Instruction, PlannableTool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.naming import free_name
-from instrc.schema.walk import rebuild, refers
+from instrc.schema.walk import map_schemas, refers
 
 OUTCOMES: JsonObject = {
     "type": "array",
@@ -57,7 +57,7 @@ def with_shared_references(schema: Json) -> Json:
             return {"$ref": "#/$defs/from"}
         return node
 
-    made = rebuild(schema, share)
+    made = map_schemas(schema, share)
     if not found or not isinstance(made, dict):
         return schema
     return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": _FROM}}
@@ -90,8 +90,10 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
         return {**node, "$ref": f"#/$defs/{whole}" if reference == "#" else f"#/$defs/{names.get(name, name)}{slash}{below}"}
 
     for name, definition in own.items():
-        definitions[names[name]] = rebuild(definition, rename)
-    arguments = as_object(rebuild({keyword: value for keyword, value in tool.arguments.items() if keyword != "$defs"}, rename))
+        definitions[names[name]] = map_schemas(definition, rename)
+    arguments = as_object(
+        map_schemas({keyword: value for keyword, value in tool.arguments.items() if keyword != "$defs"}, rename)
+    )
     definitions[whole] = arguments
     return arguments
 
@@ -111,10 +113,10 @@ def part_of(schema: JsonObject, part: Json) -> Json:
         used = True
         return {**node, "$ref": f"#/$defs/{whole}"}
 
-    made = as_object(rebuild(part, rename))
-    definitions = {name: rebuild(definition, rename) for name, definition in definitions.items()}
+    made = as_object(map_schemas(part, rename))
+    definitions = {name: map_schemas(definition, rename) for name, definition in definitions.items()}
     if used:
-        definitions[whole] = rebuild({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, rename)
+        definitions[whole] = map_schemas({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, rename)
     return {**made, "$defs": definitions}
 
 

@@ -13,7 +13,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
-from instrc.plans.tools import PlanTool, ToolSet, entries_of, fault_of_tools
+from instrc.plans.tools import PlanTool, ToolSet, fault_of_tools, tools_by_name
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
@@ -56,7 +56,7 @@ def tool_set(tools: Json | ToolSet) -> ToolSet:
     if isinstance(tools, ToolSet):
         return tools
     try:
-        return _remembered(dumps(entries_of(tools), indent=False)) if tools.__class__ is dict else ToolSet(tools)
+        return _remembered(dumps(tools_by_name(tools), indent=False)) if tools.__class__ is dict else ToolSet(tools)
     except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
         return ToolSet(tools)
 

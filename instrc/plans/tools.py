@@ -121,7 +121,7 @@ class ToolSet:
     """All tools of a plan; each is read when it is first asked for."""
 
     def __init__(self, tools: Json) -> None:
-        self._entries: Mapping[str, Json] = entries_of(tools)
+        self._entries: Mapping[str, Json] = tools_by_name(tools)
         self._tools: dict[str, PlanTool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
         """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
@@ -141,9 +141,9 @@ def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
     Tools are a map, or a list that is empty or holds at least one.
     A list as a provider takes it may hold tools of the provider itself, which no plan can call.
     """
-    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or entries_of(tools))):
+    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or tools_by_name(tools))):
         return None, "no tools"
-    for name, entry in entries_of(tools).items():
+    for name, entry in tools_by_name(tools).items():
         fault = _fault_of_tool(entry, listed=not isinstance(tools, Mapping))
         if fault is not None:
             return str(name), fault
@@ -161,7 +161,7 @@ def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
     return "bare schema" if not _OF_SCHEMAS.isdisjoint(entry) or "type" in entry else "no arguments"
 
 
-def entries_of(tools: object) -> dict[str, Json]:
+def tools_by_name(tools: object) -> dict[str, Json]:
     """Return tools by name, each as in a process; what is no tool is left out of a list."""
     if isinstance(tools, Mapping):
         return {name: _entry_of(tool) for name, tool in tools.items()}

@@ -19,7 +19,7 @@ from instrc.runtime.interpreter.v1.refusals import bases_of
 from instrc.runtime.interpreter.v1.runnable import RunnablePlan
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 _ROUNDS = (4, 12)
 """Of a loop: with few a search goes far; with more it finds what only a later round does."""
@@ -121,7 +121,7 @@ def made_inputs(declared: Json) -> dict[str, Json]:
 
 def _shorten_loops(document: Json, rounds: int) -> Json:
     """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
-    return rebuild(document, partial(_with_few_rounds, rounds))
+    return map_schemas(document, partial(_with_few_rounds, rounds))
 
 
 def _with_few_rounds(rounds: int, node: Json) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from instrc.jsonvalue import Json, Location, equal
 from instrc.schema.members import conjuncts, definition_named_by
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import map_schemas, walk
 
 KEYWORD = "discriminator"
 
@@ -23,12 +23,12 @@ def spell_out(
     for path, node in walk(made):
         if isinstance(node, dict) and KEYWORD in node:
             tell((*path, KEYWORD))
-    return rebuild(made, _without)
+    return map_schemas(made, _without)
 
 
 def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
     """Return a schema in which only those discriminators stand whose meaning no keyword can hold."""
-    return rebuild(schema, _Discriminators(definitions, written).spell)
+    return map_schemas(schema, _Discriminators(definitions, written).spell)
 
 
 def _without(node: Json) -> Json:

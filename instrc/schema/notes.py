@@ -37,7 +37,7 @@ class Note:
     def message(self) -> str:
         """Say it in a sentence."""
         said = "left out: " if self.kind == "left-out" else "read as "
-        return f"`{value_in_words(self.what)}` is {said}{self.reason}"
+        return f"`{in_few_words(self.what)}` is {said}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class KeywordReading:
     notes: tuple[Note, ...] = ()
 
 
-def as_written(keyword: str, schema: Schema) -> KeywordReading:
+def kept_as_written(keyword: str, schema: Schema) -> KeywordReading:
     """Keep a keyword of a schema with its value; containers of schemas are copied, the schemas in them are not."""
     value = schema[keyword]
     copied = value.copy() if value.__class__ is dict or value.__class__ is list else value
@@ -65,7 +65,7 @@ def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
     return KeywordReading({}, (Note(path, what, "left-out", reason),))
 
 
-def value_in_words(value: object) -> str:
+def in_few_words(value: object) -> str:
     """Return a value in a few words."""
     if isinstance(value, dict | list | tuple):
         return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.jsonvalue import Json, Location, as_object, as_text
-from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as
+from instrc.schema.notes import KeywordReading, Note, Schema, kept_as_written, left_out, read_as
 from instrc.schema.vocabulary import HOLDERS
 
 _KEYWORDS_THAT_HOLD_OBJECTS = HOLDERS | {"default", "const", "example", "examples", "discriminator", "xml", "externalDocs"}
@@ -37,7 +37,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
     """Read `properties` as an object: a list of parameters, each with its `name`, is one too."""
     value = schema["properties"]
     if value.__class__ is dict:
-        return as_written("properties", schema)
+        return kept_as_written("properties", schema)
     if value is None:
         return read_as({"properties": {}}, path, value, "no properties")
     if value.__class__ is list and all(item.__class__ is dict and item.get("name").__class__ is str for item in value):

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location, as_object, as_texts
 from instrc.schema.kinds import TYPES, is_number
-from instrc.schema.notes import KeywordReading, Note, Schema, as_written, left_out, read_as, value_in_words
+from instrc.schema.notes import KeywordReading, Note, Schema, in_few_words, kept_as_written, left_out, read_as
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema
@@ -29,16 +29,16 @@ _NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
 def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str and value in TYPES:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if value.__class__ is list and value and all(item.__class__ is str and item in TYPES for item in value):
         names = list(dict.fromkeys(value))
-        return as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
+        return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
     if value.__class__ is dict:
         return read_as({"allOf": [value]}, path, keyword, "a schema")
     each = value if value.__class__ is list else [value]
     types = [_one_type(item) for item in each]
     if not types or None in types:
-        said = value_in_words(value)
+        said = in_few_words(value)
         reason = f"{dumps(said) if isinstance(value, str) else said} is no type"
         return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
     found = any_of([one for one in types if one is not None])
@@ -64,7 +64,7 @@ def _type_in_words(schema: Schema) -> str:
 def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if keyword == "description" and value.__class__ is list and all(item.__class__ is str for item in value):
         return read_as({keyword: "\n".join(as_texts(value))}, path, keyword, "a text of several lines")
     if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
@@ -75,7 +75,7 @@ def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
 def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is list and value:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if value.__class__ is dict and value:
         return read_as({keyword: list(value)}, path, keyword, "its keys")
     return left_out(path, keyword, "it lists no values")
@@ -94,7 +94,9 @@ def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         return read_as({}, path, keyword, "a bound that is left out itself", "dialect")
     if number is None or (keyword == "multipleOf" and number <= 0):
         return left_out(path, keyword, "it is no number" if number is None else "it is not above zero")
-    return as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
+    return (
+        kept_as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
+    )
 
 
 def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -103,7 +105,7 @@ def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     if number is None or number < 0 or number != int(number):
         return left_out(path, keyword, "it is no count")
     if value.__class__ is int:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     return read_as({keyword: int(number)}, path, value, f"the number {int(number)}")
 
 
@@ -118,7 +120,7 @@ def _as_number(value: Json) -> int | float | None:
 def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is bool:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if value.__class__ is str and value.lower() in {"true", "false"}:
         return read_as({keyword: value.lower() == "true"}, path, value, f"`{value.lower()}`")
     return left_out(path, keyword, "it is neither true nor false")
@@ -130,7 +132,7 @@ def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         found: Schema = {} if "examples" in schema else {"examples": [value]}
         return read_as(found, path, keyword, "one of `examples`", "dialect")
     if value.__class__ is list:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
         named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
         return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
@@ -141,7 +143,7 @@ def _schema(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str and value.strip().lower() in {"true", "false"}:
         return read_as({keyword: value.strip().lower() == "true"}, path, value, f"`{value.strip().lower()}`")
-    return as_written(keyword, schema)
+    return kept_as_written(keyword, schema)
 
 
 def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -161,7 +163,7 @@ def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordR
 
 def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return (
-        as_written(keyword, schema)
+        kept_as_written(keyword, schema)
         if schema[keyword].__class__ is dict
         else left_out(path, keyword, "it is no object of schemas")
     )
@@ -170,7 +172,7 @@ def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> Keyword
 def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is list and value:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     if value.__class__ is dict and value:
         return read_as({keyword: [value]}, path, keyword, "a list of one")
     return left_out(path, keyword, "it is no list of schemas")
@@ -233,7 +235,7 @@ READERS: dict[str, KeywordReader] = {
 def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     """Read one keyword of a schema."""
     if keyword not in READERS:
-        return as_written(keyword, schema)
+        return kept_as_written(keyword, schema)
     value = schema[keyword]
     if value is None and keyword not in {"example", "required", "additionalItems", "type"}:
         return left_out(path, keyword, "it is null")

@@ -19,7 +19,7 @@ from instrc.limits.schemas import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEA
 from instrc.schema.expressions import time_limit
 from instrc.schema.plainly import satisfies_plainly
 from instrc.schema.violation_words import in_words, of_intended_branch
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -144,7 +144,7 @@ def validator(schema: Json, *, formats: bool) -> Validator:
 def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- a part of the key
     schema = loads(text)
     if '"$schema"' in text:
-        schema = rebuild(schema, _without_dialect)  # else the library takes a validator of its own for what is below
+        schema = map_schemas(schema, _without_dialect)  # else the library takes a validator of its own for what is below
     return of(schema, formats=formats)
 
 

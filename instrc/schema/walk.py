@@ -96,7 +96,7 @@ def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
             stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
 
 
-def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
+def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with `change` applied to every schema in it, those below first; what stays equal stays the same object.
 
     `change` gets a schema whose parts are changed already, and returns it or a new one; it must not mutate it.

@@ -102,10 +102,10 @@ class Tables(Struct, frozen=True):
 def tables() -> Tables:
     """Return the tables of the grammar."""
     grammar = resources.read("grammar", GRAMMAR)
-    return _prepared(_stored_tables(grammar) or build(grammar))
+    return _prepared(_stored_tables(grammar) or build_tables(grammar))
 
 
-def build(grammar: str) -> StoredTables:
+def build_tables(grammar: str) -> StoredTables:
     """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
     from lark import Lark  # slow to import, and rarely needed
     from lark.grammar import Rule as LarkRule
@@ -192,5 +192,5 @@ def _plain(pattern: str) -> str:
 
 
 if __name__ == "__main__":
-    made = build(resources.read("grammar", GRAMMAR))
+    made = build_tables(resources.read("grammar", GRAMMAR))
     (resources.folder("grammar") / TABLES).write_bytes(orjson.dumps(made, option=orjson.OPT_APPEND_NEWLINE))

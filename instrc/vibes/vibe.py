@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_members
+from instrc.jsonreader import JsonSyntaxError, JsonText, parse_json, repeated_members
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.limits.incoming import VIBE_BYTES
@@ -62,7 +62,7 @@ class Vibe:
         """Return the place of a part of the whole file: its value, or its key."""
         with self._lock:
             if self._text is None:
-                self._text = read(self.source.text)
+                self._text = parse_json(self.source.text)
         member = self._text.place(pointer)
         if key and member.key_end > member.key_start >= 0:
             return Span(self.source, member.key_start, member.key_end)
@@ -123,10 +123,10 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
     if not isinstance(inner, dict):
         if beside:
             return ""  # a schema with a keyword of someone's own
-        offset = read(source.text).place("/schema").start
+        offset = parse_json(source.text).place("/schema").start
         raise _invalid(source, offset, f"the `schema` of a record is an object, not {_kind(inner)}", referrer)
     if beside:
-        offset = read(source.text).place("/schema").key_start
+        offset = parse_json(source.text).place("/schema").key_start
         reason = f"`schema` beside `{beside[0]}` could be a record or a schema; keep one of them"
         raise _invalid(source, offset, reason, referrer)
     return "/schema"

@@ -25,7 +25,7 @@ from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import map_schemas, walk
 
 LEVELS = 10_000
 LEAF = {"allOf": [{"type": "string"}, {"minLength": 1}]}
@@ -56,7 +56,7 @@ def test_depth_is_no_limit(what: str) -> None:
 def shallow(schema: Any) -> Any:
     """Walk without paths, which would be as long as the schema is deep."""
     found: list[Any] = []
-    rebuild(schema, lambda node: found.append(((), node)) or node)  # type: ignore[func-returns-value]
+    map_schemas(schema, lambda node: found.append(((), node)) or node)  # type: ignore[func-returns-value]
     return found
 
 

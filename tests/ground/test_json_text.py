@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from instrc import jsonreader
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError, read, read_value
+from instrc.jsonreader import JsonSyntaxError, parse_json, read_value
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
 
@@ -35,7 +35,7 @@ def failure(reader: Any, text: str) -> int | None:
 def test_what_is_written_reads_back_on_every_way(value: Any) -> None:
     for text in (dumps(value), dumps(value, indent=False), json.dumps(value)):
         assert equal(loads(text), value)
-        assert equal(read(text).value, value)
+        assert equal(parse_json(text).value, value)
 
 
 @examples(300)
@@ -46,7 +46,7 @@ def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonreader, "_LONG", -1)
         found = failure(read_value, broken)
-        exact = failure(read, broken)
+        exact = failure(parse_json, broken)
     assert (found is None) == (exact is None)
     assert exact is None or equal(failure(loads, broken), exact)
 
@@ -82,7 +82,7 @@ def test_depth_has_one_limit_and_no_crash() -> None:
 
 def test_repeated_keys_are_noticed_with_their_places() -> None:
     text = '{"a": 1, "b": {"a": 2, "a": 3}, "a": 4}'
-    found = read(text)
+    found = parse_json(text)
     assert [(key, text[start:end]) for key, start, end in found.repeated] == [("a", '"a"'), ("a", '"a"')]
     assert found.value == {"a": 4, "b": {"a": 3}}
 
@@ -101,7 +101,7 @@ def test_repeated_keys_are_noticed_with_their_places() -> None:
 )
 def test_every_value_has_its_place(pointer: str, shown: str) -> None:
     text = '{"a": [10, {}], "b/c": {"d~e": null}}'
-    member = read(text).place(pointer)
+    member = parse_json(text).place(pointer)
     assert text[member.start : member.end] == (text if shown == "whole" else shown)
 
 
@@ -127,7 +127,7 @@ def pointers(value: Any, base: str = "") -> list[str]:
 @given(json_values, st.sampled_from([None, 0, 3]))
 def test_places_that_are_looked_up_are_those_of_the_exact_reader(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    places, exact = JsonPlaces(text), read(text)
+    places, exact = JsonPlaces(text), parse_json(text)
     for pointer in pointers(value):
         assert places.place(pointer) == exact.place(pointer)
 
@@ -136,7 +136,7 @@ def test_places_that_are_looked_up_are_those_of_the_exact_reader(value: Any, ind
     "text", [' {"a" : 1, "b":[ ] ,"a": [2]} ', "[" * 3000 + "]" * 3000, '{"a":' * 700 + "1" + "}" * 700, f"[{'1' * 5000}, 7]"]
 )
 def test_places_are_those_of_the_exact_reader_in_odd_texts(text: str) -> None:
-    places, exact = JsonPlaces(text), read(text)
+    places, exact = JsonPlaces(text), parse_json(text)
     for pointer in ("", "/a", "/a/0", "/b/0", "/1", "/0" * 2000, "/a" * 700):
         assert places.place(pointer) == exact.place(pointer)
 

@@ -25,7 +25,7 @@ from instrc.lowering.sample import sample
 from instrc.lowering.survey import survey
 from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
 
@@ -70,7 +70,7 @@ def readable(schema: Any) -> Any:
 
 def for_python(schema: Any) -> Any:
     """Return a schema without the patterns that ECMA 262 reads and Python does not."""
-    return rebuild(schema, lambda node: {word: held for word, held in node.items() if word != "pattern" or _known(held)})
+    return map_schemas(schema, lambda node: {word: held for word, held in node.items() if word != "pattern" or _known(held)})
 
 
 def _known(pattern: str) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from instrc.limits.payloads import SPLIT_PATTERN
 from instrc.lowering.lower import lower
-from instrc.lowering.rewrites.repetitions import counts, split
+from instrc.lowering.rewrites.repetitions import counts, split_repetitions
 from instrc.lowering.rules import breaches
 from instrc.lowering.verify import verify
 
@@ -27,7 +27,7 @@ SAME = {
 
 @pytest.mark.parametrize("pattern", SAME)
 def test_a_repetition_over_the_limit_becomes_several(pattern: str) -> None:
-    assert split(pattern, 128) == SAME[pattern]
+    assert split_repetitions(pattern, 128) == SAME[pattern]
 
 
 ATOMS = st.sampled_from(["a", "b", "[ab]", "(?:ab|a)", "(b)", r"\(", "[)(]"])
@@ -45,7 +45,7 @@ PATTERNS = st.one_of(PIECES, st.tuples(PIECES, RANGES).map(lambda pair: f"({pair
 @examples(300)
 @given(pattern=PATTERNS, texts=st.lists(st.text("ab()", max_size=24), max_size=30), most=st.integers(1, 5))
 def test_several_repetitions_match_what_one_does(pattern: str, texts: list[str], most: int) -> None:
-    several = split(pattern, most)
+    several = split_repetitions(pattern, most)
     assert len(several) > SPLIT_PATTERN or all(count <= most for count in counts(several))
     for text in [*texts, "a" * len(texts), "b" * len(texts), "ab" * (len(texts) // 2)]:
         assert bool(re.fullmatch(several, text)) == bool(re.fullmatch(pattern, text)), (pattern, several, text)
@@ -53,7 +53,7 @@ def test_several_repetitions_match_what_one_does(pattern: str, texts: list[str],
 
 def test_a_pattern_that_would_become_too_long_is_told() -> None:
     pattern = "^(" * 4 + "a" + "{900})" * 4 + "$"
-    assert split(pattern, 128) == pattern
+    assert split_repetitions(pattern, 128) == pattern
     lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": "^((a{900}){900}){900}$"}}}, "vllm")
     assert [loss.keyword for loss in lowered.losses] == ["pattern", "additionalProperties"]
 

@@ -192,7 +192,7 @@ class Player:
             case "references":
                 known = uses.instruction_at(document, offset, session)
                 if known is not None:
-                    return (uses.places(known, document, session, declaration=True),)
+                    return (uses.uses_of_instruction(known, document, session, declaration=True),)
                 return (navigation.references(document, offset, declaration=True),)
             case "semanticTokens/full":
                 return (types.SemanticTokens(coloring.semantic_tokens(document)),)

@@ -37,7 +37,7 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     completion.completion(document, offset, session, snippets=True)
     known = uses.instruction_at(document, offset, session)
     if known is not None:
-        uses.places(known, document, session, declaration=True)
+        uses.uses_of_instruction(known, document, session, declaration=True)
         uses.rename_instruction(known, document, session, "Another")
     coloring.inlay_hints(document, whole, session)
     if not document.is_vibe:

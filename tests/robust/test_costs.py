@@ -18,7 +18,7 @@ from instrc.jsonvalue import JsonObject
 from instrc.lint.process_dataflow import dataflow_faults
 from instrc.lint.review import review
 from instrc.lint.slips import slips
-from instrc.lowering.names import unique as unique_name
+from instrc.lowering.names import unique_name
 from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
 from instrc.problems.unknown_name import UnknownName

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from instrc.schema.notes import value_in_words
+from instrc.schema.notes import in_few_words
 from instrc.schema.soundness import made_sound
 from instrc.schema.wellformed import problems_of
 
@@ -64,6 +64,6 @@ class Shy:
     ],
 )
 def test_a_value_is_said_in_a_few_words(value: object, words: str) -> None:
-    said = value_in_words(value)
+    said = in_few_words(value)
     assert said.startswith(words)
     assert len(said) <= 80

@@ -9,7 +9,7 @@ from typing import Any
 from instrc.limits.schemas import MATCHED_NAME
 from instrc.schema.name_patterns import matches
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import rebuild, subschemas, walk
+from instrc.schema.walk import map_schemas, subschemas, walk
 
 SCHEMA: dict[str, Any] = {
     "properties": {"a": {"not": True}, "b": 3},
@@ -54,16 +54,16 @@ def test_rebuilding_changes_only_what_changes() -> None:
     def louder(node: Any) -> Any:
         return {**node, "minimum": 2} if isinstance(node, dict) and "minimum" in node else node
 
-    new = rebuild(SCHEMA, louder)
+    new = map_schemas(SCHEMA, louder)
     assert new["items"] == [{"minimum": 2}]
     assert SCHEMA["items"] == [{"minimum": 1}]
     assert new["properties"] is SCHEMA["properties"]
-    assert rebuild(SCHEMA, lambda node: node) is SCHEMA
+    assert map_schemas(SCHEMA, lambda node: node) is SCHEMA
     shared = {"minimum": 1}
-    both = rebuild({"anyOf": [shared, shared], "not": shared}, louder)
+    both = map_schemas({"anyOf": [shared, shared], "not": shared}, louder)
     assert both["anyOf"][0] is both["anyOf"][1] is both["not"]
-    assert rebuild(SCHEMA, louder, IN_PLACE) is SCHEMA
-    assert rebuild(True, lambda _: False) is False
+    assert map_schemas(SCHEMA, louder, IN_PLACE) is SCHEMA
+    assert map_schemas(True, lambda _: False) is False
 
 
 def test_patterns_are_matched_only_where_all_judges_agree() -> None:

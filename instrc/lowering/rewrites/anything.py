@@ -41,7 +41,7 @@ def anything_variant(context: RewriteContext, node: Json, reason: str, progress:
     return replace(variant, notes=(note,)), progress
 
 
-def texts(variants: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
+def as_json_text(variants: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
     """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}

@@ -17,14 +17,14 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.limits.payloads import COMPARED_PAIRS
 from instrc.lowering.context import Progress
-from instrc.lowering.definitions import PayloadDefinitions, name_of, shared_copy, tagged_later
-from instrc.lowering.names import unique
+from instrc.lowering.definitions import PayloadDefinitions, definition_name, shared_copy, tagged_later
+from instrc.lowering.names import unique_name
 from instrc.lowering.rewrites.first_keys import led_apart
-from instrc.lowering.tags import tagged
+from instrc.lowering.tags import with_tag
 from instrc.lowering.variants import Variant
 from instrc.schema.laws.bounds import bound
 from instrc.schema.relations import disjoint
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 
 def untangled(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
@@ -55,7 +55,7 @@ def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDe
     for number in lists:
         codec = variants[number].codec
         if codec is not None and (number in mistakable or isinstance(codec, PairsCodec)):
-            key = unique("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
+            key = unique_name("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
             taken.add(key)
             found[number] = _box(variants[number], key, dialect)
     return found
@@ -82,14 +82,14 @@ def _tagged(
     for variant in (variants[number] for number in chosen):
         if variant.kind == "ref" and isinstance(variant.node, dict):
             named |= mapping(variant.node.get("properties")).keys()
-    tag = unique("option", named, 64)
+    tag = unique_name("option", named, 64)
     for number, label in _labels([(number, variants[number]) for number in chosen], tag, definitions).items():
         variant = variants[number]
         definitions = definitions.labelled(variant, tag, label)
         if variant.kind == "ref":
             found[number], definitions = tagged_later(variant, tag, label, definitions)
         else:
-            body, codec = tagged(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
+            body, codec = with_tag(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
             found[number] = replace(variant, body=body, codec=codec)
     return found, definitions
 
@@ -102,13 +102,13 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
     labels: dict[int, str] = {}
     taken: set[str] = set()
     for number, variant in chosen:
-        known = definitions.labels.get((name_of(variant), tag), ())
+        known = definitions.labels.get((definition_name(variant), tag), ())
         if (label := next((each for each in known if each not in taken), None)) is not None:
             labels[number] = label
             taken.add(label)
     for place, (number, variant) in enumerate(chosen, 1):
         if number not in labels:
-            labels[number] = unique(variant.title or f"option_{place}", taken, 60)
+            labels[number] = unique_name(variant.title or f"option_{place}", taken, 60)
             taken.add(labels[number])
     return {number: labels[number] for number, _ in chosen}
 
@@ -159,7 +159,7 @@ def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
     """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
     if dialect.closed:
         return body
-    closed = rebuild(body, _close_node)
+    closed = map_schemas(body, _close_node)
     return closed if isinstance(closed, dict) else body
 
 

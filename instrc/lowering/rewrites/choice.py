@@ -13,10 +13,10 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, freeze, mapping
 from instrc.lowering.context import Progress
-from instrc.lowering.names import legal, unique
+from instrc.lowering.names import legal, unique_name
 from instrc.lowering.notes import join_notes
 from instrc.lowering.rewrites import anything
-from instrc.lowering.variants import Variant, listed_values, table, without_annotations
+from instrc.lowering.variants import Variant, listed_values, pairs_by_sent, without_annotations
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 
@@ -27,7 +27,7 @@ def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) ->
     scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
     containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
     if len(scalars) > 1:
-        text, progress = anything.texts(scalars, progress)
+        text, progress = anything.as_json_text(scalars, progress)
         scalars = [text]
     if not containers:
         notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
@@ -49,7 +49,7 @@ def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
         for sent, value in _finite_table(variant):
             word = sent if isinstance(sent, str) else dumps(sent, indent=False)
             if word in known and freeze(known[word][1]) != freeze(value):
-                word = unique(word, known, 10_000)
+                word = unique_name(word, known, 10_000)
             known[word] = (word, value)
     same = all(sent == value for sent, value in known.values())
     return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
@@ -61,7 +61,7 @@ def _named(variants: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, C
     of: dict[str, Choice] = {}
     properties: JsonObject = {}
     for variant in variants:
-        label = unique(_label(variant, dialect), [*labels, "choice"], 60)
+        label = unique_name(_label(variant, dialect), [*labels, "choice"], 60)
         labels.append(label)
         if variant.kind == "null":
             of[label] = Choice(None)
@@ -93,4 +93,4 @@ def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
         return [("null", None)]
     if variant.kind == "boolean":
         return [("true", True), ("false", False)]
-    return list(table(variant).values())
+    return list(pairs_by_sent(variant).values())

@@ -109,7 +109,7 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progre
         strange = any(_strange(variant) for variant in strings)
         listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
         if any(variant.written for variant in strings) or (strange and not listed):
-            text, progress = anything.texts(strings, progress)
+            text, progress = anything.as_json_text(strings, progress)
             found = [*(variant for variant in found if variant.kind != "string"), text]
     nulls = [variant for variant in found if variant.kind == "null"]
     if len(nulls) > 1:

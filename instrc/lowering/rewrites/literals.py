@@ -17,9 +17,9 @@ from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts, freeze, kind_of
 from instrc.lowering.context import Progress, RewriteContext, said
-from instrc.lowering.names import unique
+from instrc.lowering.names import unique_name
 from instrc.lowering.notes import join_notes
-from instrc.lowering.variants import Variant, listed_values, null_variant, table, values_of
+from instrc.lowering.variants import Variant, listed_values, null_variant, pairs_by_sent, sent_values
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
@@ -150,11 +150,11 @@ def _with_strange(variants: list[Variant], strange: list[Json], node: JsonObject
     if mine is not None:
         if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
             return [*(variant for variant in variants if variant is not mine), _text(mine, strange)]
-        own = values_of(mine)
+        own = sent_values(mine)
         table = [(value, value) for value in own]
         taken = {value for value in own if isinstance(value, str)}
     for value in strange:
-        sent = unique(dumps(value, indent=False), taken, 10_000)
+        sent = unique_name(dumps(value, indent=False), taken, 10_000)
         taken.add(sent)
         table.append((sent, value))
     body: JsonObject = {"type": "string", "enum": [sent for sent, _ in table]}
@@ -188,11 +188,11 @@ def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Var
 
 def _joined(mate: Variant, variant: Variant) -> Variant:
     """Return one enum for two."""
-    known = {freeze(value) for value in values_of(mate)}
-    values = [*values_of(mate), *(value for value in values_of(variant) if freeze(value) not in known)]
+    known = {freeze(value) for value in sent_values(mate)}
+    values = [*sent_values(mate), *(value for value in sent_values(variant) if freeze(value) not in known)]
     codec: Codec = None
     if mate.codec is not None or variant.codec is not None:
-        pairs = {sent: pair for one in (mate, variant) for sent, pair in table(one).items()}
+        pairs = {sent: pair for one in (mate, variant) for sent, pair in pairs_by_sent(one).items()}
         fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, variant))
         codec = ValuesCodec(tuple(pairs.values()), fold)
     text = join_notes(mate.text, variant.text)
@@ -203,8 +203,8 @@ def same_enumeration(left: Variant, right: Variant) -> bool:
     """Say whether two variants list values of one type, none of which means one thing here and another there."""
     if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
         return False
-    theirs = table(right)
-    return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
+    theirs = pairs_by_sent(right)
+    return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in pairs_by_sent(left).items())
 
 
 def _lists_only(variant: Variant) -> bool:

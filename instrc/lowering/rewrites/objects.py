@@ -20,7 +20,7 @@ from instrc.codecs.patterns import may_match
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
-from instrc.lowering.names import unique
+from instrc.lowering.names import unique_name
 from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.rewrites.combine import combine
 from instrc.lowering.rewrites.counts import counted
@@ -176,7 +176,7 @@ def _list_of_more(
     variant, progress = maps.pairs(node, others, context.boxed(), progress, list_variants)
     if variant is None:
         return None, progress
-    sent = unique(_MORE, {found.sent for found in properties}, 64)
+    sent = unique_name(_MORE, {found.sent for found in properties}, 64)
     asked = context.all_asked
     text: JsonObject = {"description": "Further properties, each a key with its value."}
     body, _, progress = combine(text, [variant], context, progress)

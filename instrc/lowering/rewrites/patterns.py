@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from instrc.dialects.patterns import CLASS_OPERATIONS, COMMON_ESCAPES, ESCAPED_IN_CLASSES, WORD_ENDS
 from instrc.ir.dialect import Dialect
-from instrc.lowering.rewrites.repetitions import pieces, repeats_over, split
+from instrc.lowering.rewrites.repetitions import pieces, repeats_over, split_repetitions
 from instrc.schema.expressions import too_large
 
 _QUANTIFIERS = frozenset("*+?{")
@@ -28,7 +28,7 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
     at_once = dialect.most_repeated_at_once
     if at_once is None:
         return plain
-    several = split(plain, at_once)
+    several = split_repetitions(plain, at_once)
     return None if repeats_over(several, at_once) else several
 
 

@@ -91,7 +91,7 @@ def _properties(branch: JsonObject) -> JsonObject:
     return as_object(branch["properties"])
 
 
-def tool_of(branch: JsonObject) -> str:
+def tool_name_of(branch: JsonObject) -> str:
     """Return the name of the tool of which a task is."""
     return as_text(as_object(_properties(branch)["tool"])["const"])
 
@@ -101,14 +101,14 @@ def _arguments(branch: JsonObject) -> JsonObject:
 
 
 def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
-    raw = {tool_of(branch): _raw(_arguments(branch)) for branch in branches}
+    raw = {tool_name_of(branch): _raw(_arguments(branch)) for branch in branches}
     return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
 
 
 def _task(branches: Sequence[JsonObject]) -> Json:
     first = branches[0]
     properties = _properties(first)
-    tools: list[Json] = [tool_of(branch) for branch in branches]
+    tools: list[Json] = [tool_name_of(branch) for branch in branches]
     said = "\n".join([_SAID["tool"], *map(_tool_line, branches)])
     name: JsonObject = {"type": "string", "description": _SAID["name"]}
     text: JsonObject = {"type": "string", "description": _SAID["text"]}
@@ -139,7 +139,7 @@ def _tool_line(branch: JsonObject) -> str:
     ]
     text = arguments.get("description") or branch.get("description")
     rest = f" {text}" if isinstance(text, str) else ""
-    return f"{tool_of(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
+    return f"{tool_name_of(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
 
 
 def _is_closed(arguments: JsonObject) -> bool:
@@ -157,18 +157,18 @@ def _value(schema: Json) -> Json:
     members = schema.get("anyOf") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(members, list):
         return schema
-    own = [each for each in members if not is_reference(each)]
+    own = [each for each in members if not is_output_reference(each)]
     around: JsonObject = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}
     return {**around, "anyOf": own} if own else schema
 
 
-def is_reference(schema: Json) -> bool:
+def is_output_reference(schema: Json) -> bool:
     """Tell whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
     if not isinstance(schema, dict):
         return False
     if isinstance(members := schema.get("anyOf"), list):
-        return all(map(is_reference, members))
+        return all(map(is_output_reference, members))
     properties = schema.get("properties")
     return isinstance(properties, dict) and properties.keys() in _REFERENCES and schema.get("additionalProperties") is False

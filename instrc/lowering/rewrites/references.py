@@ -13,7 +13,7 @@ from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROL
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, intersected
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
-from instrc.lowering.names import legal, unique
+from instrc.lowering.names import legal, unique_name
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import SILENT, combine, fit
 from instrc.lowering.variants import Variant
@@ -75,7 +75,7 @@ def _definition(
         if len(definitions.names) >= PAYLOAD_DEFINITIONS:
             return anything.anything_variant(context, target, "needs more definitions than can be kept apart", progress)
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
-        name = unique(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
+        name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         progress = progress.with_definitions(definitions.begun(key, name))
         body, codec, progress = fit(target, replace(context, level=1), progress, list_variants)
         if body is None:  # too late to say that there is no such value: the reference may be in use

@@ -16,7 +16,7 @@ _DIGITS = 18
 """Of a number that is read: Python refuses to read some thousands."""
 
 
-def split(pattern: str, most: int) -> str:
+def split_repetitions(pattern: str, most: int) -> str:
     """Return a pattern that repeats nothing more than `most` times at once; as it is, if that would become too long."""
     greatest = max(counts(pattern), default=0)
     if not most < greatest < most * SPLIT_PATTERN:

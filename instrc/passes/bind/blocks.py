@@ -21,7 +21,7 @@ from instrc.passes.bind.conditions import asked, read_path
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import BoundValue, StepResult, paths
+from instrc.passes.bind.values import BoundValue, StepResult, paths_read
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -213,7 +213,7 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
 
 def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
     if context.own and context.piped is not None:
-        piped = set(paths(context.piped))
+        piped = set(paths_read(context.piped))
         if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):
             ev.report.add(problems.unread.UnreadPipe(at=_head(written)))
 

@@ -17,7 +17,7 @@ from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.scopes import LocalName, Scope
-from instrc.passes.bind.values import BoundValue, Data, Members, StepResult, paths
+from instrc.passes.bind.values import BoundValue, Data, Members, StepResult, paths_read
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
@@ -62,7 +62,7 @@ def read_body(
             continue
         made = yield _carried(ev, statement, scope, inside)
         complete = made is not None and complete
-        unread += map(ev.steps.identities.path, () if made is None else paths(made))
+        unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
     value = yield ev.value(written.value, inside)
     tests = None if until is None else (yield condition(ev, until, inside))
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
@@ -71,7 +71,7 @@ def read_body(
         if _is_work(ev, statement, scope):
             made = yield _carried(ev, statement, scope, inside)
             complete = made is not None and complete
-            unread += map(ev.steps.identities.path, () if made is None else paths(made))
+            unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
     ev.steps.places.carried[scope.region] = tuple(unread)
     kept = (yield _names(ev, scope, inside)) if keeps else ()
     if value is not None and depth_of(value) > VALUE_LEVELS:

@@ -15,7 +15,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets, step_numbers
 from instrc.passes.bind.literals import is_data
-from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.lookup import names_a_value
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, Members, StepResult
@@ -23,7 +23,7 @@ from instrc.passes.trampoline import Task
 from instrc.source import Span
 
 
-def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
+def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
@@ -38,7 +38,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
     braces = ev.braces(context, ev.steps.identities.expression(written))
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)
-        reference = is_reference(ev, content, context)
+        reference = names_a_value(ev, content, context)
         here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
         value = yield ev.value(content, here)
         if value is None:
@@ -67,7 +67,7 @@ def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext
     """Evaluate an object under a key: one step with the steps of the object inside, beside what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
-    calls = context.placing or any(not is_data(each) and not is_reference(ev, each, context) for each in _contents(written))
+    calls = context.placing or any(not is_data(each) and not names_a_value(ev, each, context) for each in _contents(written))
     filled = yield block(ev, written, within, brackets, context.annotations, placing=calls)
     if filled is None:
         return None
@@ -119,7 +119,7 @@ def block(
     placing: bool = True,
 ) -> Task[tuple[StepObject, BoundValue] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield members(ev, written, replace(context.given_to(brackets), placing=placing))
+    value = yield object_of_values(ev, written, replace(context.given_to(brackets), placing=placing))
     if value is None:
         return None
     return take(ev, ev.steps.fill(brackets, context), brackets, context, written.span, annotations), value

@@ -224,9 +224,9 @@ def _braces(
         if is_data(expression):
             given.add_constant(each.key, data_of(ev, expression))
         elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
-            from instrc.passes.bind.choices import choice  # few steps leave one
+            from instrc.passes.bind.choices import choice_slot  # few steps leave one
 
-            slot = yield choice(ev, each, expression, inside, given, collect)
+            slot = yield choice_slot(ev, each, expression, inside, given, collect)
             if slot is None:
                 complete = False
             else:

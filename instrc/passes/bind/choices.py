@@ -34,7 +34,7 @@ Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], Eva
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn; tells whether all of it can be given."""
 
 
-def choice(
+def choice_slot(
     ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
 ) -> Task[Slot | None]:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""

@@ -72,9 +72,9 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
         case Pipe():
             return evaluate_pipe(ev, expression, context)
         case Object():
-            from instrc.passes.bind.braces import members  # many programs have none
+            from instrc.passes.bind.braces import object_of_values  # many programs have none
 
-            return members(ev, expression, context)
+            return object_of_values(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
             return Finished(Data(value))

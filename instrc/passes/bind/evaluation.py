@@ -21,7 +21,7 @@ from instrc.passes.bind.open_rounds import OpenRounds
 from instrc.passes.bind.scopes import Ends, LocalName, Scope
 from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
-from instrc.passes.bind.values import BoundValue, paths
+from instrc.passes.bind.values import BoundValue, paths_read
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import Finished, Task, Work
 from instrc.problems.problem import CompileError
@@ -113,7 +113,7 @@ class Evaluation:
 
     def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
         if value is not None and context.brackets is not None and not context.direct:
-            context.brackets.keep_out(paths(value))
+            context.brackets.keep_out(paths_read(value))
         return value
 
     def _afresh(

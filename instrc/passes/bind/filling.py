@@ -13,7 +13,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets, step_numbers
 from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import BoundValue, Members, StepResult, paths
+from instrc.passes.bind.values import BoundValue, Members, StepResult, paths_read
 from instrc.passes.trampoline import Task
 
 
@@ -57,6 +57,6 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
 def slot_of(ev: Evaluation, written: Field, block: StepObject, value: BoundValue | None = None) -> Slot:
     """Return a slot filled with an object of steps; `value` is that of an object, which may read values beside them."""
     inside = set(step_numbers(block.units))
-    beside = [] if value is None else [path for path in paths(value) if path.origin not in inside]
+    beside = [] if value is None else [path for path in paths_read(value) if path.origin not in inside]
     reads = tuple(dict.fromkeys((*beside, *braces.outside_reads(ev.steps, block))))
     return ev.steps.identities.slot(written.key, block, written.key_span, reads)

@@ -8,7 +8,7 @@ from instrc.ir.children import children
 from instrc.ir.surface import Access, Call, Expression, Field, Name, Object
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.lookup import names_a_value
 
 
 def idle_keys(ev: Evaluation, contexts: list[Expression], placing: set[int], context: EvaluationContext) -> list[Field]:
@@ -36,7 +36,9 @@ def _is_known(ev: Evaluation, value: Expression, known: set[str], context: Evalu
         each = waiting.pop()
         if isinstance(each, Object):
             waiting.extend(field.value or Name(field.key, field.key_span) for field in each.fields)
-        elif not (isinstance(each, Access) or (isinstance(each, Name) and each.text in known) or is_reference(ev, each, context)):
+        elif not (
+            isinstance(each, Access) or (isinstance(each, Name) and each.text in known) or names_a_value(ev, each, context)
+        ):
             return False
     return True
 

@@ -149,7 +149,7 @@ def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None
     return find_vibe(ev, end, home) if isinstance(end, Uri) else None
 
 
-def is_reference(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
+def names_a_value(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
     """Tell whether an expression in braces is the bare name of a value that exists already."""
     if isinstance(expression, Access):
         return True
@@ -169,7 +169,7 @@ def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationC
         each = waiting.pop()
         if isinstance(each, Object):
             waiting.extend(field.value or Name(field.key, field.key_span) for field in each.fields)
-        elif is_reference(ev, each, context):
+        elif names_a_value(ev, each, context):
             reads = True
         else:
             calls = True

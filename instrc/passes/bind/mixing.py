@@ -88,9 +88,9 @@ def _filled(
 ) -> Task[Slot | None]:
     """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
     if is_plan_or_one_of(ev, expression, within):
-        from instrc.passes.bind.choices import choice  # few mixins leave one
+        from instrc.passes.bind.choices import choice_slot  # few mixins leave one
 
-        slot = yield choice(ev, slot_field, expression, inside, given, collect)
+        slot = yield choice_slot(ev, slot_field, expression, inside, given, collect)
         return None if slot is None else replace(slot, reads=tuple(given.chosen))
     if is_data(expression):
         return ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)

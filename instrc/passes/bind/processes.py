@@ -123,7 +123,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     )
                 )
                 return None
-            value = yield braces.members(ev, each.value, replace(context, placing=True))
+            value = yield braces.object_of_values(ev, each.value, replace(context, placing=True))
             if isinstance(value, Members) and context.keys is not None:
                 context.keys.fields.update(value.fields)
                 for _, member in value.fields:

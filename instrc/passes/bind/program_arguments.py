@@ -13,7 +13,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.lookup import names_a_value
 from instrc.passes.bind.scopes import ProgramNames
 from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Task
@@ -45,7 +45,7 @@ def evaluate_arguments(
     complete = True
     for given in _given(written):
         name = given.name
-        if given.braced and not is_data(given.value) and not is_reference(ev, given.value, context):
+        if given.braced and not is_data(given.value) and not names_a_value(ev, given.value, context):
             ev.report.add(problems.misplaced.MisplacedCall(at=given.value.span, word=given.value.span.text, holder=callee))
             places.setdefault(name, given.at)
             complete = False

@@ -11,7 +11,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.signature import property_names
-from instrc.passes.bind.values import paths
+from instrc.passes.bind.values import paths_read
 from instrc.problems.suggest import nearest
 
 
@@ -20,7 +20,7 @@ def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
     ev.reads_pipe(context)
     if context.piped is None:
         return Brackets(frozenset())
-    return Brackets(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
+    return Brackets(frozenset(path.origin for path in paths_read(context.piped) if isinstance(path.origin, int)))
 
 
 def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequence[Slot], annotations: tuple[Json, ...]) -> bool:

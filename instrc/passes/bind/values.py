@@ -95,12 +95,12 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         return None
 
 
-def paths(value: BoundValue) -> list[Path]:
+def paths_read(value: BoundValue) -> list[Path]:
     """Return everything that reading a value reads, in order."""
     match value:
         case StepResult(path):
             return [path]
         case Members(fields):
-            return [path for _, member in fields for path in paths(member)]
+            return [path for _, member in fields for path in paths_read(member)]
         case _:
             return []

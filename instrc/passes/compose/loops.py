@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json
 from instrc.limits.programs import ROUNDS
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import map_schemas
 
 
 def bound_loops(schema: Json) -> Json:
@@ -24,4 +24,4 @@ def bound_loops(schema: Json) -> Json:
 
 def bound_all_loops(schema: Json) -> Json:
     """Do the same at every depth, as hand-written compositions need it."""
-    return rebuild(schema, bound_loops)
+    return map_schemas(schema, bound_loops)

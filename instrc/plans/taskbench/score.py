@@ -135,12 +135,12 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     groups: list[tuple[PlanShape, int, Compared]] = []
     for key, value in right.items():
         record = read_record(value)
-        facts = None if record is None or record.within else facts_of(record, bench, index)
+        facts = None if record is None or record.within else compared_facts(record, bench, index)
         if record is None or facts is None:
             continue  # there is nothing to compare with
         shape = record.shape or shape_of(len(facts.names), frozenset(facts.places))
         prediction = read_record(said[key])
-        other = None if prediction is None or prediction.within else facts_of(prediction, bench, index)
+        other = None if prediction is None or prediction.within else compared_facts(prediction, bench, index)
         groups.append((shape, len(facts.names), compared(facts, other)))
     found.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
     found.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
@@ -150,7 +150,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     return found
 
 
-def facts_of(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
+def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
     """Return what is compared of a plan; `None` if it cannot be read."""
     words = _words(record.nodes)
     if words is None:

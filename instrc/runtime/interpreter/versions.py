@@ -69,7 +69,7 @@ def record(plan: PinnedPlan, state: State) -> JsonObject:
     return _interpreter_of(plan).record(plan, state)
 
 
-def load() -> None:
+def load_all() -> None:
     """Load all versions now, for an engine in which nothing may take long later."""
     for version in _MODULES:
         _load_version(version)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits.runs import ANTHROPIC_TOKENS
-from instrc.runtime.models.provider import Client, Provider, address, token_counts
+from instrc.runtime.models.provider import Client, Provider, base_url_from, token_counts
 
 
 class Anthropic(Provider):
@@ -20,7 +20,7 @@ class Anthropic(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
-        return library.AsyncAnthropic(api_key=key, base_url=address("ANTHROPIC_BASE_URL"), max_retries=0)
+        return library.AsyncAnthropic(api_key=key, base_url=base_url_from("ANTHROPIC_BASE_URL"), max_retries=0)
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a message."""

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.runtime.models.provider import Client, Provider, address, token_counts
+from instrc.runtime.models.provider import Client, Provider, base_url_from, token_counts
 
 
 class Gemini(Provider):
@@ -19,7 +19,7 @@ class Gemini(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
-        url = address("GEMINI_BASE_URL")
+        url = base_url_from("GEMINI_BASE_URL")
         return library.Client(api_key=key, http_options={"base_url": url} if url else None)
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:

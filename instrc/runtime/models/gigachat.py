@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json
-from instrc.runtime.models.provider import Client, Provider, address
+from instrc.runtime.models.provider import Client, Provider, base_url_from
 
 
 class GigaChat(Provider):
@@ -19,7 +19,7 @@ class GigaChat(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
-        urls = {"base_url": address("GIGACHAT_BASE_URL"), "auth_url": address("GIGACHAT_AUTH_URL")}
+        urls = {"base_url": base_url_from("GIGACHAT_BASE_URL"), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         return library.GigaChat(credentials=key, max_retries=0, **{name: url for name, url in urls.items() if url})
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json
-from instrc.runtime.models.provider import Client, Provider, address
+from instrc.runtime.models.provider import Client, Provider, base_url_from
 
 
 class Mistral(Provider):
@@ -19,7 +19,7 @@ class Mistral(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
-        return library.Mistral(api_key=key, server_url=address("MISTRAL_BASE_URL"))
+        return library.Mistral(api_key=key, server_url=base_url_from("MISTRAL_BASE_URL"))
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a chat completion."""

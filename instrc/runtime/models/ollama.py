@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.runtime.models.provider import Client, Provider, address, token_counts
+from instrc.runtime.models.provider import Client, Provider, base_url_from, token_counts
 
 
 class Ollama(Provider):
@@ -18,7 +18,7 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        return library.AsyncClient(host=address("OLLAMA_HOST"))
+        return library.AsyncClient(host=base_url_from("OLLAMA_HOST"))
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:  # noqa: ARG002  -- no tool
         """Ask for a chat answer in the shape of the tool's parameters."""

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from instrc.jsonvalue import Json
-from instrc.runtime.models.provider import Client, Provider, address
+from instrc.runtime.models.provider import Client, Provider, base_url_from
 
 
 class OpenAI(Provider):
@@ -20,7 +20,7 @@ class OpenAI(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
-        return library.AsyncOpenAI(api_key=key, base_url=address(self.url), max_retries=0)
+        return library.AsyncOpenAI(api_key=key, base_url=base_url_from(self.url), max_retries=0)
 
     async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a chat completion."""

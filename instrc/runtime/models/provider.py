@@ -72,9 +72,9 @@ class Provider(ABC):
         client = self.client()
         lowering = self._lowering(request)
         try:
-            answer = await self.send(client, model, named(lowering), request.message, lowering.payload)
+            answer = await self.send(client, model, provider_name(lowering), request.message, lowering.payload)
         except Exception as error:
-            raise failure(error) from error
+            raise as_model_error(error) from error
         return reply_of(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
 
     def client(self) -> Client:
@@ -104,7 +104,7 @@ class Provider(ABC):
         return made
 
 
-def named(lowering: Lowering) -> str:
+def provider_name(lowering: Lowering) -> str:
     """Return the name of the tool as the provider knows it."""
     payload = as_object(lowering.payload)
     for part in (payload, payload.get("function"), payload.get("json_schema")):
@@ -131,7 +131,7 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
     return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints))
 
 
-def failure(error: Exception) -> ModelError:
+def as_model_error(error: Exception) -> ModelError:
     """Return what a library raised as an error of ours; overload, time limits and lost connections are worth another try."""
     status = next(
         (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
@@ -149,7 +149,7 @@ def token_counts(usage: object, given: str, written: str) -> dict[str, int]:
     return {name: count for name, count in pairs.items() if isinstance(count, int)}
 
 
-def address(variable: str) -> str | None:
+def base_url_from(variable: str) -> str | None:
     """Return the base URL that a variable of the environment names, if it is set."""
     return os.environ.get(variable) or None
 

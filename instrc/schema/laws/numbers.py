@@ -18,7 +18,7 @@ _FINEST = 1024
 """Up to here all judges calculate alike with whole numbers and with halves, quarters and so on."""
 
 
-def numbers(schema: Schema, *, integers: bool) -> Range:
+def number_range(schema: Schema, *, integers: bool) -> Range:
     """Return the range of the numbers that a schema allows, as far as its own bounds say; of integers with their own ends."""
     low = bound(schema, "minimum")
     high = bound(schema, "maximum")
@@ -45,7 +45,7 @@ def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
 
     None is in the ranges of both, or none of these is a multiple of a step.
     """
-    within = numbers(left, integers=integers).and_(numbers(right, integers=integers))
+    within = number_range(left, integers=integers).and_(number_range(right, integers=integers))
     if within.is_empty():
         return True
     steps = [schema["multipleOf"] for schema in (left, right) if "multipleOf" in schema]
@@ -77,7 +77,9 @@ def _bound_implied(_question: Relations, left: Schema, keyword: str, right: Sche
     if not is_number(value):
         return False
     asked: Schema = {keyword: value}
-    return all(numbers(left, integers=kind == "integer").is_within(numbers(asked, integers=False)) for kind in kinds & NUMBERS)
+    return all(
+        number_range(left, integers=kind == "integer").is_within(number_range(asked, integers=False)) for kind in kinds & NUMBERS
+    )
 
 
 def _bound_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:

@@ -28,7 +28,7 @@ def runner() -> WorkflowRunner:
 @asynccontextmanager
 async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -> AsyncIterator[Worker]:
     """Serve a task queue; without `equip` only workflows, so that a run can be asked about."""
-    versions.load()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
+    versions.load_all()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
     activities = [] if equip is None else Carrying(client, equip, sink).all
     worker = Worker(
         client,
