@@ -47,7 +47,6 @@ def sizes(schema: JsonObject) -> dict[int, int]:
                     waiting = True
                     push(child)
         if not waiting:
-            pop()
             found[id(node)] = count
     return found
 

@@ -80,7 +80,6 @@ class EqualityKeys:
             if open_parts:
                 stack += open_parts
                 continue
-            stack.pop()
             held: object = (
                 frozenset([(name, self._part(part)) for name, part in whole.items()])
                 if whole.__class__ is dict

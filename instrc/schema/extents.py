@@ -143,8 +143,8 @@ def _group(text: str, at: int, depth: int) -> tuple[_Part, int]:
             raise _HardError
         start += named.end()
     part, end = _choice(text, start, depth + 1)
-    if text[end] != ")":
-        raise _HardError
+    if end == len(text):
+        raise _HardError  # the group has no end
     return part, end + 1
 
 

@@ -191,6 +191,22 @@ CASES = [
         "unknown",
         id="an argument that is empty",
     ),
+    pytest.param(
+        BASE,
+        BASE.replace("Review(s)", "const t = Send_Activity({ s }); Review(s, t)"),
+        [("step4_send", "added", "the server"), ("step5_review", "reads", "step4_send.output")],
+        [],
+        "unknown",
+        id="one more call of an activity that is there gives it other arguments",
+    ),
+    pytest.param(
+        BASE,
+        BASE.replace("Review(s)", "const r = Review(s); Find(r)"),
+        [("step5_find", "added", "the model")],
+        [],
+        "yes",
+        id="one more step of the model is nothing to those who serve",
+    ),
 ]
 
 
@@ -210,6 +226,12 @@ def test_a_block_that_stays_where_it_was_is_not_called_moved(compared: Any) -> N
 def test_an_answer_of_an_activity_that_may_be_another_is_told(compared: Any) -> None:
     found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={"type": ["string", "null"]})))
     assert told(found) == {("step3_send/output/id", "widened", "type")}
+
+
+def test_an_answer_of_an_activity_that_is_only_described_otherwise_is_safe(compared: Any) -> None:
+    found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={**TEXT, "description": "Of the letter."})))
+    assert told(found) == {("step3_send/output/id", "described", "")}
+    assert verdicts(found) == ("yes", "yes")
 
 
 def test_a_step_that_refers_to_definitions_is_renamed_where_they_are_the_same(compared: Any) -> None:
@@ -274,6 +296,8 @@ def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: P
         ("b", {"x": TEXT, "y": TEXT}),
         ("c", {"x": {**TEXT, "maxLength": 2}}),
         ("d", {"x": TEXT, "prompt": {}}),
+        ("e", {"x": {**TEXT, "pattern": "^a+$"}}),
+        ("f", {"x": {**TEXT, "pattern": "^aa*$"}}),
     ):
         (folder / f"{name}.json").write_text(json.dumps({**process, "inputs": inputs}))
     for old, new, words in (
@@ -284,6 +308,7 @@ def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: P
         ("c", "a", "who starts the process: safe"),
         ("d", "d", "who starts the process: safe"),
         ("a", "d", "who starts the process: unknown: it reads `prompt` now"),
+        ("e", "f", "who starts the process: unknown: the input `x` has another schema"),
     ):
         assert words in instrc("diff", f"{old}.json", f"{new}.json").out
 
@@ -323,6 +348,23 @@ def test_what_nobody_gave_before_is_not_claimed_to_be_there(instrc: Instrc, fold
     for file, contexts in (("old", {"llmContext1": asked}), ("new", {"llmContext1": asked, "whenContext1": when})):
         (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": contexts}))
     assert f"who starts the process: unknown: it reads `{name}`" in instrc("diff", "old.json", "new.json").out
+
+
+def test_what_nobody_gave_before_may_end_a_loop(instrc: Instrc, folder: Path) -> None:
+    asked = {"properties": {"step1_a": {"type": "object"}}}
+    told = {"properties": {"llmContext1": asked}}
+    for file, name in (("old", "step1_a"), ("new", "other")):
+        loop = {"type": "array", "items": told, "repeat": {"until": {"path": f"{name}.done", "schema": {"const": True}}}}
+        (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": {"repeatContext1": loop}}))
+    assert "who starts the process: unknown: it reads `other`" in instrc("diff", "old.json", "new.json").out
+
+
+def test_services_are_not_claimed_to_suffice_where_nobody_knows_whether_a_run_starts(instrc: Instrc, folder: Path) -> None:
+    process = {"type": "object", "properties": {"llmContext1": {"properties": {"step1_a": {"type": "object"}}}}}
+    for file, inputs in (("old", {}), ("new", {"inputs": {}})):
+        (folder / f"{file}.json").write_text(json.dumps(process | inputs))
+    said = instrc("diff", "old.json", "new.json").out
+    assert said.count("unknown: the old process does not list its inputs") == 2, said
 
 
 def test_another_order_of_the_properties_of_a_step_is_told(compared: Any) -> None:

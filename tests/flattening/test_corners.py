@@ -97,6 +97,22 @@ def test_identifiers_of_draft_4_in_a_schema_of_another_dialect() -> None:
     assert flatten({"$schema": D7, "allOf": [{}], "not": {"$id": "#", "minimum": 1}})["not"] == {"minimum": 1}
 
 
+def test_a_value_stays_as_it_is_though_a_schema_is_the_same_object() -> None:
+    shared = {"allOf": [{"minimum": 1}, {"maximum": 2}]}
+    flat = flatten({"properties": {"a": shared}, "default": shared, "const": shared})
+    assert flat == {"properties": {"a": {"minimum": 1, "maximum": 2}}, "default": shared, "const": shared}
+
+
+def test_the_fragment_of_an_identifier_is_an_anchor_in_older_drafts_only() -> None:
+    schema = {
+        "properties": {"a": {"$ref": "https://e.com/d#part"}},
+        "$defs": {"d": {"$id": "https://e.com/d#part", "minimum": 1}},
+    }
+    assert flatten({"$schema": D7, **schema})["properties"] == {"a": {"minimum": 1}}
+    with pytest.raises(CompileError, match="unresolved-reference"):
+        flatten({"$schema": LATEST, **schema})
+
+
 def test_a_dynamic_reference_that_begins_at_another_resource() -> None:
     schema = {
         "$id": "https://e.com/r",

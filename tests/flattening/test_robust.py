@@ -114,8 +114,10 @@ def test_the_limit_is_adjustable_and_counts_schemas() -> None:
     assert flatten(small, limit=31)
     with pytest.raises(CompileError):
         flatten(small, limit=30)
+    wide = {"properties": {f"p{n}": {"allOf": [{"minimum": n}]} for n in range(100)}}
+    assert flatten(wide, limit=101)  # one for each property, and the whole
     with pytest.raises(CompileError):
-        flatten({"properties": {f"p{n}": {"allOf": [{"minimum": n}]} for n in range(100)}}, limit=50)
+        flatten(wide, limit=100)
     periods = {
         f"{kind}{n}": {"items": {"$ref": f"#/$defs/{kind}{(n + 1) % length}"}}
         for kind, length in (("a", 31), ("b", 37))

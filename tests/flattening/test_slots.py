@@ -73,6 +73,11 @@ def test_required_follows_the_slot_unless_what_is_put_in_says_itself(slot: bool,
     assert splice(mixin, step).get("required") == required
 
 
+def test_what_is_required_stays_so_where_no_property_describes_it() -> None:
+    mixin = {"properties": {"default": {}}, "required": ["mine", "default"]}
+    assert splice(mixin, {"properties": {"x": {}}, "required": ["x", "theirs"]})["required"] == ["x", "mine", "theirs"]
+
+
 def test_the_result_is_closed_if_what_is_put_in_is() -> None:
     closed = {**OUTER, "additionalProperties": False}
     assert "additionalProperties" not in splice(closed, {"properties": {"x": {}}})

@@ -20,6 +20,7 @@ from instrc.schema.laws.strings import without_texts
         ({"pattern": r"^\d{5}$", "maxLength": 4}, ("pattern", "maxLength")),
         ({"pattern": "^(a|bc)$", "minLength": 3}, ("pattern", "minLength")),
         ({"maxLength": 2, "allOf": [{"pattern": "^.{3}$"}]}, ("allOf", "maxLength")),
+        ({"pattern": "^a+$", "maxLength": 0}, ("pattern", "maxLength")),
         ({"pattern": "abc", "allOf": [True, {"maxLength": 2}]}, ("pattern", "allOf")),
         ({"pattern": "^[a-f]", "allOf": [{"pattern": "^[0-9]+$"}]}, ("pattern", "allOf")),
         ({"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}, ("allOf",)),
@@ -37,6 +38,7 @@ def test_a_pattern_that_leaves_no_text_is_found_with_its_opponent(keywords: dict
         {"minLength": 3, "maxLength": 2},  # told by `bounds`, for all types
         {"pattern": r"^\d{5}$", "maxLength": 5},
         {"pattern": "^a|b", "minLength": 5},
+        {"pattern": "^a+$", "maxLength": 1},
         {"pattern": "^(?=a)b$", "maxLength": 1},  # not read here
         {"pattern": 3, "maxLength": 1},
         {"allOf": [{"pattern": "^a"}, {"pattern": "b$"}]},

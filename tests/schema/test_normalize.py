@@ -189,7 +189,12 @@ def test_depth_has_a_bound() -> None:
     deep: Json = {"minLength": "3"}
     for _ in range(READ_LEVELS + 2):
         deep = {"not": deep}
-    assert [note.message for note in normalize(deep).notes] == ["`this part` is left out: it is over 500 levels deep"]
+    read = normalize(deep)
+    assert [note.message for note in read.notes] == ["`this part` is left out: it is over 500 levels deep"]
+    deepest: Json = {}
+    for _ in range(READ_LEVELS + 1):
+        deepest = {"not": deepest}
+    assert equal(read.schema, deepest)
 
 
 WORDS = st.sampled_from(sorted(KEYWORDS)) | st.sampled_from(["nullable", "optional", "a", "x-unit", "name"])

@@ -40,6 +40,7 @@ WORDS: dict[str, Json] = {
     "string | null": {"type": ["string", "null"]},
     "int or float": {"type": ["integer", "number"]},
     "Optional[List[str]]": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+    "(int | str)[]": {"type": "array", "items": {"type": ["integer", "string"]}},
     "Union[int, None]": {"type": ["integer", "null"]},
     "Optional[Any]": {},
     "Literal['a', 'b']": {"enum": ["a", "b"]},
@@ -57,7 +58,8 @@ def test_a_word_means_a_schema(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "foo", "the name of a city", "Callable[[int], str]", "List[", "a: b", "[" * 900, "list[" * 300, "x" * 5000]
+    "text",
+    ["", "foo", "the name of a city", "Callable[[int], str]", "List[", "a: b", "[" * 900, "list[" * 300, "x" * 5000, "(int"],
 )
 def test_other_texts_mean_nothing(text: str) -> None:
     assert schema_of(text) is None
