@@ -11,7 +11,9 @@ from generate import schema_of
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Limits
 from instrc.jsontext import dumps
+from instrc.lifting.lift import lift
 from instrc.lowering.budgets import count, exceeded
+from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.options import LoweringOptions
 from instrc.lowering.rebuild import rebuild
@@ -68,6 +70,15 @@ def test_what_is_nested_below_ten_levels_is_written_as_text() -> None:
     assert any("nested too deeply" in loss.reason for loss in result.losses)
 
 
+def test_levels_are_counted_anew_in_a_definition_and_the_deepest_place_is_named() -> None:
+    schema = {**nested(12), "$defs": {"a": nested(11)}}
+    assert names(exceeded(schema, targets()["openai"], "deep")) == [f"levels of nesting 12/10 deep{'/properties/in' * 11}"]
+    schema = {**nested(11), "$defs": {"a": nested(12)}}
+    assert names(exceeded(schema, targets()["openai"], "deep")) == [
+        f"levels of nesting 12/10 deep/$defs/a{'/properties/in' * 11}"
+    ]
+
+
 def test_an_enum_beyond_the_thousandth_value_becomes_its_type() -> None:
     schema = {
         "type": "object",
@@ -86,6 +97,17 @@ def test_a_long_enum_of_long_words_becomes_a_string() -> None:
     schema = {"type": "object", "properties": {"a": {"enum": [f"{index:060}" for index in range(251)]}}, "required": ["a"]}
     assert lower(schema, "openai").schema["properties"]["a"]["type"] == "string"
     assert "enum" not in lower(schema, "openai").schema["properties"]["a"]
+
+
+def test_an_object_among_the_words_of_an_enum_that_becomes_a_string_comes_back_as_an_object() -> None:
+    words = [f"{index:060}" for index in range(251)]
+    schema = {"type": "object", "properties": {"a": {"enum": [*words, {"x": 1}]}}, "required": ["a"]}
+    result = lower(schema, "openai")
+    assert result.schema["properties"]["a"]["type"] == "string"
+    for value in (words[0], {"x": 1}):
+        answer = encode({"a": value}, result.map)
+        assert isinstance(answer["a"], str)
+        assert lift(answer, result.map).value == {"a": value}
 
 
 def test_optional_properties_come_last_before_strictness_goes() -> None:
@@ -135,6 +157,12 @@ def test_a_long_description_goes_on_in_the_schema() -> None:
     assert len(sent) <= 1024
     assert sent.endswith("something.")
     assert text in result.payload["function"]["parameters"]["description"]
+
+
+def test_what_a_description_has_no_room_for_stands_above_what_the_schema_says_itself() -> None:
+    text = "A sentence that says something. " * 60
+    result = lower({"type": "object", "description": "About the arguments.", "properties": {}}, "openai", description=text)
+    assert result.payload["function"]["parameters"]["description"] == f"{text}\nAbout the arguments."
 
 
 def test_strict_makes_a_loss_an_error() -> None:

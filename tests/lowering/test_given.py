@@ -156,6 +156,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is no schema'),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
     "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, '`output` of the tool "meeting"'),
+    "a number for a key": ({"type": "object", "properties": {1: {"type": "string"}}}, "1 is no key of JSON"),
     "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is no schema'),
 }
 

@@ -264,6 +264,24 @@ def test_what_follows_the_places_of_a_list_is_asked_for_where_it_is_described_or
     assert {loss.keyword for loss in lowered.losses} == (set() if following else {"items"})
 
 
+@pytest.mark.parametrize(
+    ("bounds", "empty"),
+    [
+        ({"minimum": 0, "exclusiveMaximum": 1}, False),
+        ({"exclusiveMinimum": 0, "maximum": 1}, False),
+        ({"exclusiveMinimum": 0, "exclusiveMaximum": 2}, False),
+        ({"exclusiveMinimum": 0, "exclusiveMaximum": 1}, True),
+        ({"minimum": 1.5, "exclusiveMaximum": 2}, True),
+        ({"minimum": 3, "maximum": 5, "multipleOf": 5}, False),
+        ({"minimum": 3, "maximum": 4, "multipleOf": 5}, True),
+    ],
+)
+def test_bounds_that_leave_no_integer_are_told_and_those_that_leave_one_are_sent(bounds: Any, *, empty: bool) -> None:
+    lowered = lower(closed(a={"anyOf": [{"type": "integer", **bounds}, {"type": "string"}]}), "openai")
+    assert any("leaves no number" in loss.reason for loss in lowered.losses) == empty
+    assert ("anyOf" in lowered.schema["properties"]["a"]) == (not empty)
+
+
 @pytest.mark.parametrize("schema", [True, {}, {"description": "Anything."}])
 def test_that_arguments_are_an_object_is_told_where_nothing_is_said_of_them(schema: Any) -> None:
     [loss] = lower(schema, "anthropic").losses

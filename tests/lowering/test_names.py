@@ -136,6 +136,12 @@ def test_tool_names_become_legal(target: str, sent: str) -> None:
     assert result.map["tool"]["sent"] == sent
 
 
+@pytest.mark.parametrize("target", ["openai", "anthropic", "gemini"])
+def test_a_tool_name_has_at_most_64_letters(target: str) -> None:
+    assert lower({"type": "object"}, target, "a" * 64).map["tool"]["sent"] == "a" * 64
+    assert len(lower({"type": "object"}, target, "a" * 65).map["tool"]["sent"]) <= 64
+
+
 def test_a_name_of_a_built_in_tool_is_not_taken() -> None:
     assert lower({"type": "object"}, "gigachat", "web_search").payload["name"] != "web_search"
 

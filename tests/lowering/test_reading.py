@@ -163,6 +163,20 @@ def test_a_schema_that_is_sound_by_an_older_draft_is_read_by_it_without_a_word()
     assert not losses
 
 
+def test_beside_a_reference_nothing_counts_in_the_drafts_that_say_so() -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/word", "maxLength": 2}}, "$defs": {"word": {"type": "string"}}}
+    older, losses = understood({"$schema": "http://json-schema.org/draft-07/schema#", **schema})
+    assert (older["properties"]["a"], losses) == ({"$ref": "#/$defs/word"}, [])
+    newer, losses = understood({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+    assert (newer["properties"]["a"], losses) == (schema["properties"]["a"], [])
+
+
+def test_a_schema_of_a_dialect_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(CompileError) as caught:
+        understood({"$schema": "https://example.org/my-own-dialect", "type": "object"})
+    assert {problem.name for problem in caught.value.problems} == {"unknown-dialect"}
+
+
 def test_what_needs_no_reading_is_the_same_object() -> None:
     schema = {"type": "object", "properties": {"a": {"enum": [None]}, "b": True}, "required": ["a"], "$defs": {"x": False}}
     again, losses = understood(schema)

@@ -58,6 +58,13 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
             for branch in schema["properties"]["step"]["anyOf"]
         ],
     ),
+    ("openai", "object", "a map", lambda schema: schema["properties"]["_thought"].update(type="object", additionalProperties={})),
+    (
+        "vllm",
+        "object",
+        "neither properties nor a map",
+        lambda schema: [schema.pop("properties"), schema.pop("additionalProperties")],
+    ),
     ("openai", "items", "an array of nothing", lambda schema: first_array(schema).pop("items")),
     ("openai", "enum", "an empty enum", lambda schema: schema["properties"]["_thought"].update(enum=[])),
     ("openai", "enum", "values of another type", lambda schema: schema["properties"]["_thought"].update(enum=[1])),

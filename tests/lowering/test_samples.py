@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from instrc.jsontext import dumps
 from instrc.lowering.sample import sample, swaps
@@ -21,6 +22,19 @@ from instrc.lowering.sample import sample, swaps
 )
 def test_what_asks_for_too_much_gets_less(schema: Any) -> None:
     assert len(dumps(sample(schema))) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    "itself",
+    [
+        {"$ref": "#"},
+        {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]},
+        {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+    ],
+)
+def test_a_sample_of_a_schema_that_leads_to_itself_ends_with_the_alternative_that_does_not(itself: Any) -> None:
+    schema = {"type": "object", "properties": {"next": {"anyOf": [itself, {"type": "string"}]}}, "required": ["next"]}
+    assert Draft202012Validator(schema).is_valid(sample(schema))
 
 
 def test_a_long_text_is_as_long_as_it_must_be() -> None:

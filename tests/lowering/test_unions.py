@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from instrc.lifting.lift import lift
 from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
+from instrc.schema.walk import walk
 
 TEXT: Any = {"type": "string"}
 
@@ -175,6 +177,40 @@ def test_unions_that_leave_few_alternatives_are_kept_whole() -> None:
         closed(a={"allOf": [{"oneOf": kinds}, {"oneOf": [*reversed(kinds), closed(kind={"const": "other"})]}]}), "openai"
     )
     assert result.losses == ()
+
+
+def in_all_orders(names: list[str]) -> Any:
+    """Return a schema of as many unions of the same objects as there are orders of these; each object leads to such a union."""
+    unions: list[Any] = [{"anyOf": [{"$ref": f"#/$defs/{name}"} for name in order]} for order in permutations(names)]
+    definitions = {name: closed(text=TEXT, **{f"in_{name[0]}": unions[-1 - at]}) for at, name in enumerate(names)}
+    return {**closed(**{f"u{at}": union for at, union in enumerate(unions)}), "$defs": definitions}
+
+
+def test_an_object_has_one_label_in_all_unions_whatever_their_order() -> None:
+    """Numbered anew in each union, there would be a copy of it for each number."""
+    sent = lower(in_all_orders(["A", "B", "C"]), "openai").schema
+    labels: dict[str, set[str]] = {"in_A": set(), "in_B": set(), "in_C": set()}
+    for _, node in walk(sent):
+        properties = node.get("properties", {}) if isinstance(node, dict) else {}
+        for name in labels.keys() & properties.keys() if "option" in properties else ():
+            labels[name].add(properties["option"]["const"])
+    assert [len(found) for found in labels.values()] == [1, 1, 1]
+    assert len(sent["$defs"]) <= 9
+
+
+def test_the_name_of_a_definition_has_at_most_64_letters_with_its_label_too() -> None:
+    result = lower(in_all_orders(["A" * 70, "B" * 70, "C" * 70]), "openai")
+    assert max(map(len, result.schema["$defs"])) == 64
+    assert not breaches(result.payload, "openai")
+
+
+def test_each_alternative_keeps_its_description_beside_what_holds_for_all_of_them() -> None:
+    union = {
+        "anyOf": [{"type": "string", "description": "A word."}, {"type": "integer", "description": "A count."}],
+        "minimum": 3,
+    }
+    sent = lower(closed(a=union), "openai").schema["properties"]["a"]["anyOf"]
+    assert [each["description"] for each in sent] == ["A word.", "A count."]
 
 
 def test_an_element_that_may_be_null_is_a_text_where_no_union_can_be_sent() -> None:
