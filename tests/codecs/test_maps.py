@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.carry import Carrier, schemas_of_key
@@ -152,6 +153,29 @@ def test_null_among_objects_and_lists_is_a_choice_like_the_others(value: Any) ->
     assert lift(answer, result.map).value == {"all": [value]}
 
 
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        (None, {"choice": "null"}),
+        ({"x": "a"}, {"choice": "object", "object": {"x": "a"}}),
+        ({"x": 1}, {"choice": "object_2", "object_2": {"x": 1}}),
+    ],
+)
+def test_null_is_a_choice_without_a_value(value: Any, sent: Any) -> None:
+    item = {"anyOf": [{"type": "null"}, closed(x={"type": "string"}), closed(x={"type": "integer"})]}
+    result = lower(closed(all={"type": "array", "items": item}), "gigachat")
+    assert encode({"all": [value]}, result.map) == {"all": [sent]}
+    assert lift({"all": [sent]}, result.map).value == {"all": [value]}
+
+
+def test_a_number_among_texts_is_written_as_text_and_a_text_like_a_number_in_quotes() -> None:
+    result = lower(closed(all={"type": "array", "items": {"type": ["string", "number"]}}), "gigachat")
+    value = {"all": ["x", 5, 1.5, "5", "true"]}
+    answer = {"all": ["x", "5", "1.5", '"5"', "true"]}
+    assert encode(value, result.map) == answer
+    assert lift(answer, result.map).value == value
+
+
 def test_a_schema_that_cannot_be_judged_accepts() -> None:
     validator = DefinitionsValidator({"a": {"type": "integer"}, "b": {"$ref": "#/$defs/a"}, "loop": {"$ref": "#/$defs/loop"}})
     assert validator.accepts({"$ref": "#/$defs/b"}, 1)
@@ -169,6 +193,13 @@ def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None
     with pytest.raises(CompileError) as raised:
         encode({}, maps, "three")
     assert "`three`" in raised.value.problems[0].message
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", True, None])
+def test_a_map_of_another_version_is_refused(version: Any) -> None:
+    record = lower({"type": "object"}, "openai").map | {"instrc": version}
+    with pytest.raises(CompileError, match=f"it is of version `{version}`, and this program reads 1"):
+        lift("{}", record)
 
 
 def test_a_map_whose_message_is_no_message_is_refused() -> None:

@@ -147,6 +147,12 @@ def test_calls_in_a_text_are_calls(target: str, form: str) -> None:
         assert [call.name for call in lifted.calls] == ["weather", "time"]
 
 
+@pytest.mark.parametrize(("more", "calls"), [(0, 1), (1, 0)])
+def test_calls_without_marks_are_searched_for_in_a_text_of_up_to_100_000_letters(more: int, calls: int) -> None:
+    text = f"{'x' * (99_999 - len(ONE) + more)}\n{ONE}"
+    assert len(lift({"role": "assistant", "content": text}, lower(WEATHER, "vllm", "weather").map).calls) == calls
+
+
 def test_what_stands_around_the_calls_is_text() -> None:
     lifted = lift(chat(TEXTS["hermes with text around"]), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
     assert lifted.text == "I will look.\n and \nDone."

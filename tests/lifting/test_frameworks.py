@@ -56,6 +56,13 @@ FORMS: dict[str, Any] = {
         }
     },
     "llama-index before": {"message": {"role": "assistant", "blocks": [], "additional_kwargs": {"tool_calls": [OPENAI]}}},
+    "llama-index with its calls in both places": {
+        "message": {
+            "role": "assistant",
+            "blocks": [{"block_type": "tool_call", "tool_call_id": "c", "tool_name": "tool", "tool_kwargs": GOOD}],
+            "additional_kwargs": {"tool_calls": [OPENAI]},
+        }
+    },
     "a selection of llama-index": {"tool_id": "c", "tool_name": "tool", "tool_kwargs": GOOD},
     "bedrock": {
         "output": {

@@ -95,6 +95,14 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
     ],
     "langchain": LANGCHAIN,
     "pydantic-ai": PYDANTIC_AI,
+    "pydantic-ai, each part told once": [
+        {"event_kind": "part_start", "index": 1, "part": call_part("one", HALVES[0], "c0")},
+        {"event_kind": "part_start", "index": 2, "part": call_part("two", HALVES[0], "c1")},
+        {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": HALVES[1]}},
+        {"event_kind": "part_delta", "index": 1, "delta": {"part_delta_kind": "tool_call", "args_delta": HALVES[1]}},
+        {"event_kind": "part_delta", "index": 7, "delta": {"part_delta_kind": "tool_call", "args_delta": "of no part"}},
+        {"event_kind": "part_end", "index": 8, "part": call_part("three", TEXT, "of no part")},
+    ],
     "smolagents": [{"content": None, "tool_calls": [each], "token_usage": None} for each in DELTAS],
     "llama-index": [llama(block("one", "c0")), llama(block("one", "c0"), block("two", "c1"))],
 }
@@ -162,6 +170,7 @@ def test_a_conversation_of_mistral_fails_for_the_reason_that_it_tells(told: dict
 
 def test_a_stream_of_langchain_that_has_no_last_chunk_is_cut_off() -> None:
     assert lift(LANGCHAIN[:-1], MAP).status == "cut"
+    assert lift(LANGCHAIN[:2], MAP).status == "cut"
     assert lift([*LANGCHAIN[:1], langchain(None, chunk_position="last")], MAP).status == "cut"
 
 

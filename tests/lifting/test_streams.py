@@ -109,6 +109,14 @@ def test_a_stream_that_ends_too_early_is_cut_off(provider: str) -> None:
     assert lifted.status == "cut"
 
 
+def test_of_a_response_that_ends_too_early_the_arguments_that_came_are_there_and_no_other_text() -> None:
+    said = {"type": "response.output_text.delta", "output_index": 0, "delta": "So: "}
+    lifted = lift(
+        [*STREAMS["openai responses"][:2], said, *STREAMS["openai responses"][2:-1]], lower(SCHEMA, "openai", "weather").map
+    )
+    assert (lifted.status, lifted.call.value) == ("cut", VALUE)
+
+
 def test_parallel_calls_of_a_stream_are_told_apart() -> None:
     two = deltas(
         FIRST,
