@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from hunting import examples
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from legal_cuts import EXECUTORS, STEPS, Body, Context, Node, cut, settled, source, walk
 from meaning import compiled
@@ -135,7 +135,12 @@ def check(body: Body, known: Registry) -> None:
     assert [process.names[key] for key in process.documents["tool"].get("properties", {})] == list(entry)
 
 
+CHOICE = (Node("l", "list"), Node("c", "choice", braces="l.names"), Node("a", "asks"))
+"""The server could answer between the list and the choice; of two cuts as short, the one that begins with the model is right."""
+
+
 @examples(150)
+@example(body=(Node("d", "do", bodies=(CHOICE,)),))
 @given(body=programs())
 def test_every_body_is_cut_as_well_as_can_be(body: Body, known: Registry) -> None:
     check(settled(body), known)

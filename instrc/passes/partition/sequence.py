@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from instrc.limits.programs import ORDERED_BLOCKS, SEARCHED_STATES
-from instrc.passes.partition.shortest import BLOCK, EXECUTORS, Frontier, SequenceSearch, shortest_sequence
+from instrc.passes.partition.shortest import BLOCK, BORDER, EXECUTORS, Frontier, SequenceSearch, shortest_sequence
 
 
 def sequence(
@@ -42,27 +42,21 @@ def sequence(
 def _with_borders(
     executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence where some nodes need a border between them and what they read: a block that is not there."""
+    """Return the sequence where some nodes need a border between them and what they read."""
     more: list[int] = []
     needs: list[list[int]] = []
     place: list[int] = []
-    borders: set[int] = set()
     for node, executor in enumerate(executors):
         own = [place[need] for need in reads[node] if need not in apart[node]]
         if apart[node]:
-            borders.add(len(more))
             own.append(len(more))
-            more.append(BLOCK)
+            more.append(BORDER)
             needs.append([place[need] for need in apart[node]])
         place.append(len(more))
         more.append(executor)
         needs.append(own)
     found, where = sequence(more, needs)
-    idle = {where[border] for border in borders}
-    kept = [chunk for chunk in range(len(found)) if chunk not in idle]
-    index = {chunk: number for number, chunk in enumerate(kept)}
-    blocks = {node: index[where[place[node]]] for node, executor in enumerate(executors) if executor == BLOCK}
-    return [found[chunk] for chunk in kept], blocks
+    return found, {node: where[place[node]] for node, executor in enumerate(executors) if executor == BLOCK}
 
 
 def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:

@@ -12,6 +12,8 @@ from instrc.limits.programs import SEARCHED_CHUNKS
 EXECUTORS = 3
 BLOCK = 3
 """The executor of a block."""
+BORDER = 4
+"""In the place of an executor: where a chunk ends; this is done by itself, after the chunk that it waits for."""
 
 
 def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
@@ -50,7 +52,7 @@ class SequenceSearch:
         """How many chunks there are at least from a node's own on; blocks are not counted."""
         for node in range(len(executors) - 1, -1, -1):
             for reader in self.readers[node]:
-                change = 0 if executors[node] in (executors[reader], BLOCK) else 1
+                change = 0 if executors[node] in (executors[reader], BLOCK, BORDER) else 1
                 self.height[node] = max(self.height[node], self.height[reader] + change)
         first = [node for node, count in enumerate(self.needs) if count == 0]
         self.start = Frontier(0, _by_executor(first, executors), {}, {})
@@ -70,7 +72,7 @@ class SequenceSearch:
         ready = [list(nodes) for nodes in state.ready]
         open_ = ready[executor]
         ready[executor] = []
-        together = (executor,)
+        together: tuple[int, ...] = (executor,)
         while open_:
             node = open_.pop()
             done += 1
@@ -82,9 +84,11 @@ class SequenceSearch:
                     open_.append(reader)
                 else:
                     ready[self.executors[reader]].append(reader)
-            if not open_ and closing:
-                open_, ready[BLOCK] = ready[BLOCK], []
-                together = (BLOCK,)
+            if not open_ and (closing or ready[BORDER]):
+                together = (BORDER, BLOCK) if closing else (BORDER,)
+                for each in together:
+                    open_ += ready[each]
+                    ready[each] = []
         return Frontier(done, tuple(tuple(sorted(nodes)) for nodes in ready), waits, state.blocks)
 
     def closed(self, state: Frontier) -> Frontier:
@@ -95,7 +99,7 @@ class SequenceSearch:
         """Do one block."""
         others = tuple(each for each in state.ready[BLOCK] if each != node)
         waits = dict(state.waits)
-        ready = [list(nodes) for nodes in (*state.ready[:BLOCK], others)]
+        ready = [list(nodes) for nodes in (*state.ready[:BLOCK], others, *state.ready[BORDER:])]
         for reader in self.readers[node]:
             left = waits.pop(reader, self.needs[reader]) - 1
             if left:
@@ -155,4 +159,4 @@ class SequenceSearch:
 
 
 def _by_executor(nodes: Sequence[int], executors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 1))
+    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 2))
