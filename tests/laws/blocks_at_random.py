@@ -23,7 +23,7 @@ MEMBERS = {
     "Choose": "id",
 }
 """A member of what each call gives."""
-TOOLS = ("Fetch_Activity", "Log_Activity", "Get_Activity")
+TOOLS = ("Fetch_Activity", "Log_Activity", "Get_Activity", "List_Activity")
 """What plans may use, beside `Use_Activity`, which takes anything that the program gives."""
 KINDS = ("when", "when else", "else when", "each", "count", "repeat", "repeat else", "over", "over until", "try", "do")
 ENDS = (" until round is 2 max 4", " until round is 3 keep 1", " until round is 2 max 2 keep 2")
@@ -70,6 +70,16 @@ def whole(*, rounds: bool = True) -> st.SearchStrategy[Body]:
 
 
 @st.composite
+def planning(draw: st.DrawFn) -> Body:
+    """Draw a program that makes a plan, carries it out and goes on, for each element of the request, in rounds, or once."""
+    around = draw(st.sampled_from(("each x in {}", "repeat x in {}", "do")))
+    visible = ("x",) if " x " in around else ()
+    body = draw(bodies((*visible, "p", "p.plan", "r"), depth=1, words=Words(rounds=True, plans=True, more=True)))
+    made = (("p", draw(_planners(visible))), ("r", Call("RunPlan_Activity", ("p.plan",))), *body.statements, ("v", body.value))
+    return Body((), Block(around, (Body(made, Call("Mc", ("v", "r"))),)))
+
+
+@st.composite
 def repeating(draw: st.DrawFn, depth: int = 3) -> Body:
     """Draw a program in which few expressions are written again and again, in other blocks and under other names."""
     first, second = Call("Ma", ("prompt",)), Call("Mb", ("prompt",))
@@ -88,8 +98,8 @@ def _expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str,
     made = draw(_new(visible, depth, at, words))
     if again is not None:
         again.append((_needed(made), made))
-    if words.more and not isinstance(made, str) and not draw(st.integers(0, 7)):
-        made = replace(made, time=draw(st.sampled_from(TIMES)))
+    if words.more and not isinstance(made, str) and not made.annotation and not draw(st.integers(0, 7)):
+        made = replace(made, annotation=draw(st.sampled_from(TIMES)))
     return made
 
 
@@ -116,7 +126,8 @@ def _new(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: 
     few = words.again is not None
     planned = [each for each in visible if each.endswith(".plan")]
     if words.plans and (chosen := draw(st.sampled_from((None, None, "Act", *planned)))):
-        return draw(_planners(visible)) if chosen == "Act" else Call("RunPlan_Activity", (chosen,))
+        apart = f'description: "{at}"'  # so that it equals no step further out, which rounds would not hand over
+        return draw(_planners(visible)) if chosen == "Act" else Call("RunPlan_Activity", (chosen,), annotation=apart)
     if depth == 0 or draw(st.integers(0, 1 if few else 2)):
         arguments = tuple(draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=2 if few else 3)))
         return draw(_calls(visible, arguments, words))
@@ -193,7 +204,7 @@ def _braced(text: str) -> str:
 def _planners(draw: st.DrawFn, visible: tuple[str, ...]) -> Call:
     """Draw a call whose model plans with some tools; one of them may be given something by the program."""
     seen = st.sampled_from((*visible, "prompt"))
-    tools = [Call(name, ()) for name in draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2, unique=True))]
+    tools = [Call(name, ()) for name in draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=3, unique=True))]
     if draw(st.booleans()):
         tools.append(Call("Use_Activity", (draw(seen),)))
     return Call("Act", tuple(draw(st.lists(seen, min_size=1, max_size=2))), tuple(tools))

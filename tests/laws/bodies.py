@@ -20,8 +20,8 @@ class Call:
     """Before its last argument: `who: ` of a called program."""
     among: str = ""
     """The path of the list of which its `id` is one."""
-    time: str = ""
-    """Its deadline or delay."""
+    annotation: str = ""
+    """Its deadline or delay, or its description."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Block:
     """What stands between the bodies."""
     over: str = "prompt"
     """The path that stands in the braces of the opening."""
-    time: str = ""
+    annotation: str = ""
 
 
 Expression: TypeAlias = Call | Block | str
@@ -64,11 +64,11 @@ def written(expression: Expression) -> str:
             if expression.among:
                 given.append(f"{{ id: OneOf({expression.among}) }}")
             call = f"{name}({', '.join(given)})"
-            return f"{call} @ {{ {expression.time} }}" if expression.time else call
+            return f"{call} @ {{ {expression.annotation} }}" if expression.annotation else call
         case Block(opening, inside, closing, between):
             bodies = write(inside[0]) + "".join(joint + write(body) for joint, body in zip(between, inside[1:], strict=False))
             block = f"{opening.format(expression.over)} {bodies}{closing}"
-            return f"({block}) @ {{ {expression.time} }}" if expression.time else block
+            return f"({block}) @ {{ {expression.annotation} }}" if expression.annotation else block
     raise TypeError(expression)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -23,16 +24,27 @@ MEMBERS = {
     "log_Activity": "id",
     "confirm_User": "decision",
     "choose": "id",
+    "use_Activity": "done",
 }
 """The only member of what each call gives."""
+ARGUMENTS = {
+    "fetch_Activity": ("who",),
+    "log_Activity": (),
+    "get_Activity": ("key",),
+    "list_Activity": ("about",),
+    "use_Activity": ("more",),
+}
+"""What the model gives to each tool of a plan."""
+LISTED = "names"
+"""The member of what `list_Activity` gives: a list, of which each element makes a copy of a task."""
 
 
 class FailedError(Exception):
     """The run, or the body of a `try`, has failed."""
 
 
-def answer(name: str, given_: Any) -> Any:
-    """Return what a call gives for what it is given."""
+def answer(name: str, given_: Any, tools: Sequence[str] = ()) -> Any:
+    """Return what a call gives for what it is given; a model that plans may use `tools`."""
     said = sha256(dumps([name, comparable(given_)], indent=False).encode()).hexdigest()[:12]
     if name == "get_Activity":
         return {"$cost": 1}
@@ -40,9 +52,30 @@ def answer(name: str, given_: Any) -> Any:
         return {"query": said}
     if name == "find_user output":
         return said
-    if name == "ml":
-        return {"names": [f"{said}{number}" for number in range(int(said[0], 16) % 3)]}
+    if name in {"ml", "list_Activity"}:
+        return {"names": [f"{said}{number}" for number in range(int(said[0], 16) % 4)]}
+    if name == "act":
+        return {"answer": said, "plan": plan(said, sorted(tools))}
     return {MEMBERS[name]: said}
+
+
+def plan(said: str, tools: Sequence[str]) -> list[Any]:
+    """Return a plan of up to four tasks that read each other; some are written before those that they read."""
+    digits = [int(digit, 16) for digit in said]
+    tasks: list[Any] = []
+    for number, digit in enumerate(digits[: digits[-1] % 5]):
+        tool = tools[digit % len(tools)]
+        task: Any = {"tool": tool, "id": f"t{number}", "arguments": dict.fromkeys(ARGUMENTS[tool], f"x{number}")}
+        if tasks:
+            other = tasks[digits[number + 4] % number]
+            member, kind = (LISTED, "each") if other["tool"] == "list_Activity" else (MEMBERS.get(other["tool"]), "from")
+            copied = any("each" in value for value in other["arguments"].values() if isinstance(value, dict))
+            if digit % 3 and member and not copied:
+                task["arguments"] = {name: {kind: f"{other['id']}.{member}"} for name in ARGUMENTS[tool]}
+            elif digit % 3:
+                task["after"] = [other["id"]]
+        tasks.append(task)
+    return tasks if digits[-2] % 2 else tasks[::-1]
 
 
 def comparable(value: Any) -> Any:
@@ -51,12 +84,30 @@ def comparable(value: Any) -> Any:
         return [comparable(each) for each in value]
     if not isinstance(value, dict):
         return value
-    if set(value) == {"step", "kind", "code", "message"}:
+    if {"kind", "code", "message"} <= set(value) <= {"step", "kind", "code", "message"}:
         return "an error"
     if value and all(re.match(r"step\d+_", key) for key in value):
         given_ = [each["output"] if isinstance(each, dict) and "output" in each else each for each in value.values()]
         return sorted({dumps(comparable(each), indent=False) for each in given_})
     return {key: comparable(each) for key, each in value.items()}
+
+
+def _needed(task: Any) -> set[str]:
+    """Return the tasks that a task waits for."""
+    references = [value for value in task["arguments"].values() if isinstance(value, dict)]
+    return {*task.get("after", ()), *(path.partition(".")[0] for each in references for path in each.values())}
+
+
+class PlannedTasks(list[Any]):
+    """A plan, with what the program gives to its tools."""
+
+    def __init__(self, tasks: list[Any], bound: dict[str, list[Any]]) -> None:
+        super().__init__(tasks)
+        self.bound = bound
+
+
+def _tool(call: str) -> str:
+    return call[0].lower() + call[1:]
 
 
 class Evaluator:
@@ -78,8 +129,14 @@ class Evaluator:
         match expression:
             case str():
                 return self.read(expression, names)
-            case Call(name, arguments, _):
+            case Call(name, arguments, tools):
                 read = [self.read(each, names) for each in arguments]
+                if tools:
+                    bound = {_tool(each.name): [self.read(path, names) for path in each.arguments] for each in tools}
+                    made = answer("act", read[0] if len(read) == 1 else read, tuple(bound))
+                    return {**made, "plan": PlannedTasks(made["plan"], bound)}
+                if name == "RunPlan_Activity":
+                    return self.carried_out(read[0])
                 if name in {"Inner", "Outer"}:
                     return self.program(name, *read)
                 if name == "Fail" or (expression.among and not self.read(expression.among, names)):
@@ -125,12 +182,51 @@ class Evaluator:
         inner = self.program("Inner", who, prompt)
         return [self.call("Mb", [each, inner]) if prompt == "a" else self.call("Confirm_User", each) for each in (1, 2)]
 
-    def effect(self, name: str, given_: Any) -> Any:
+    def effect(self, name: str, given_: Any, *, fatal: bool = True) -> Any:
+        """Return what an activity gives; a task of a plan that fails ends nothing else."""
         if name in self.broken:
-            self.failures += 1
+            self.failures += fatal
             raise FailedError
         self.effects.add(dumps([name, comparable(given_)], indent=False))
         return answer("find_user output" if name == "find_user" else name, given_)
+
+    def carried_out(self, plan: PlannedTasks | None) -> list[Any]:
+        """Return what the tasks of a plan give, in its order."""
+        if plan is None:
+            return []
+        waiting, done = list(plan), dict[str, Any]()
+        while waiting:
+            task = next(each for each in waiting if _needed(each) <= done.keys())
+            waiting.remove(task)
+            done[task["id"]] = self.task(task, done, plan.bound[task["tool"]])
+        return [done[task["id"]] for task in plan]
+
+    def task(self, task: Any, done: dict[str, Any], bound: list[Any]) -> Any:
+        """Carry out one task, once for each element of a list that it is given."""
+        entry = {"id": task["id"], "tool": task["tool"]}
+        if any(done[other]["status"] != "ok" for other in _needed(task)):
+            return {**entry, "status": "skipped", "error": "an error"}
+        given_, listed = dict.fromkeys(task["arguments"]), None
+        for name, value in task["arguments"].items():
+            given_[name] = value
+            if isinstance(value, dict):
+                [(kind, path)] = value.items()
+                other, _, member = path.partition(".")
+                given_[name] = done[other]["output"][member]
+                listed = given_[name] if kind == "each" else listed
+        more = {"given": bound[0]} if bound else {}
+        copies = [given_] if listed is None else [dict.fromkeys(given_, element) for element in listed]
+        made: list[Any] = []
+        failed = False
+        for copy in copies:
+            try:
+                made.append(self.effect(task["tool"], {**copy, **more}, fatal=False))
+            except FailedError:
+                made.append(None)
+                failed = True
+        if failed:
+            return {**entry, "status": "failed", **({} if listed is None else {"output": made}), "error": "an error"}
+        return {**entry, "status": "ok", "output": made[0] if listed is None else made}
 
     def block(self, block: Block, names: dict[str, Any]) -> Any:
         first, *others = block.bodies

@@ -42,6 +42,7 @@ VIBES: dict[str, Json] = {
     "act": _object("answer", plan={}),
     "use": _object("more", given={}),
     "use_Activity": _object("done"),
+    "list_Activity": _object("about", output=_object(names={"type": "array", "items": {"type": "string"}})),
     "ml": _object(names={"type": "array", "items": {"type": "string"}}),
     "choose": _object("id"),
 }

@@ -203,7 +203,7 @@ def _may_be_inlined(body: Body, home: Body, statement: tuple[str, Expression]) -
     fixed = {path.partition(".")[0] for each in others for path in places_of(each)}
     timed = (
         not isinstance(value, str)
-        and value.time
+        and value.annotation
         and any(path.startswith(f"{name}.") for each in others for path in paths_of(each))
     )
     return name not in fixed and not timed and _read_directly(home, name)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from blocks_at_random import Words
-from blocks_at_random import bodies as bodies_at_random
+from blocks_at_random import planning, whole
 from bodies import Body, settled, write
 from evaluator import Evaluator, FailedError, answer, comparable
 from hunting import examples
@@ -62,7 +61,8 @@ class Player:
                 shown = command["show"] if len(command["steps"]) == 1 else command["show"].get(key)
                 left = iter(shown if len(outside(step["arguments"], steps)) > 1 else [shown])
                 read = filled(step["arguments"], found, lambda _, left=left: next(left))
-            found[key] = answer("confirm_User" if command["kind"] == "user" else named(key), read)
+            tools = step["properties"].get("plan", {}).get("plan", {}).get("tools", ())
+            found[key] = answer("confirm_User" if command["kind"] == "user" else named(key), read, tuple(tools))
             if "among" in step["properties"].get("id", {}):
                 asked = command["schema"]["properties"]
                 found[key] = {"id": asked.get(key, {"properties": asked})["properties"]["id"]["enum"][0]}
@@ -106,7 +106,7 @@ def member(value: Any, path: str) -> Any:
 
 @QUICK
 @given(
-    body=bodies_at_random(words=Words(rounds=True, more=True)),
+    body=st.one_of(whole(), planning()),
     request=st.sampled_from([["x", "y"], "a", "other", [], None]),
     broken=st.frozensets(st.sampled_from(["log_Activity", "fetch_Activity", "find_user"]), max_size=1),
     data=st.data(),
@@ -122,6 +122,7 @@ def test_a_run_gives_what_its_program_says(
     player, evaluator = Player(made[0].documents["process"], broken), Evaluator(broken)
     outcome = player.play({"prompt": request}, data)
     event(outcome["status"])
+    event("plans" if "RunPlan_Activity" in dumps(made[0].documents["process"]) else "no plans")
     try:
         value, _ = evaluator.body(body, {"prompt": request})
     except FailedError:
