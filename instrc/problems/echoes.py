@@ -90,21 +90,16 @@ def _unsatisfiable_for_a_reason(by_name: _ByName, _problems: Sequence[Problem]) 
 
 
 def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield that a separator is missing before or behind a mistake: an unknown name may be a word of another language."""
+    """Yield that a separator is missing before a mistake, or behind an unknown name: it may be a word of another language."""
     missing = by_name.get("missing-separator", ())
     if not missing:
         return
     errors = {(each.at.source, each.at.start) for each in problems if each.at and each.severity == "error"}
-    unknown: dict[Span, list[Problem]] = {}
-    for problem in by_name.get("unknown-name", ()):
-        if problem.at:
-            unknown.setdefault(problem.at, []).append(problem)
+    unknown = {problem.at for problem in by_name.get("unknown-name", ())}
     for problem in missing:
         before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
-        if at and (at.source, at.start) in errors:
+        if before in unknown or (at and (at.source, at.start) in errors):
             yield problem
-        if before in unknown:
-            yield from (problem, *(unknown.get(at, ()) if at else ()))
 
 
 def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:

@@ -102,19 +102,8 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
         from instrc.passes.bind.misspelt import tell_at_definitions  # for mistakes
 
         tell_at_definitions(mine, names)
-        _without_separators(report, mine)
     report.problems.extend(mine.once())
     return _name_graphs(graphs, stem)
-
-
-def _without_separators(report: Report, mine: Report) -> None:
-    """Take back that a separator is missing before what is a mistake itself: one slip is told once."""
-    wrong = {problem.at.start for problem in mine.problems if problem.at and problem.severity == "error"}
-    report.problems[:] = [
-        problem
-        for problem in report.problems
-        if not (isinstance(problem, problems.habits.MissingSeparator) and problem.at and problem.at.start in wrong)
-    ]
 
 
 def _exports(program: Program) -> list[Export]:
