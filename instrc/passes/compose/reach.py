@@ -23,6 +23,7 @@ from instrc.passes.compose.unread import unread_results
 from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
+from instrc.schema.literals import missed_format
 from instrc.schema.relations import disjoint, implies
 from instrc.source import Span
 
@@ -82,6 +83,8 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 report.add(
                     problems.conditions.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test))
                 )
+            elif (fault := _missed_format(schema, test)) is not None:
+                report.add(problems.conditions.NeverTrue(at=test.span, advice=fault))
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
@@ -109,6 +112,14 @@ def _advice(schema: Json, test: Test) -> str:
         if "object" in kinds:
             return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
     return ""
+
+
+def _missed_format(schema: Json, test: Test) -> str | None:
+    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
+    named = test.schema if isinstance(test.schema, dict) else {}
+    values = [named["const"]] if "const" in named else listing(named.get("enum"))
+    faults = [missed_format(value, schema) for value in values]
+    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
 
 
 _SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
