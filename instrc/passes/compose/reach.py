@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.blocks import Each, Repeat, Test, tests_of
+from instrc.ir.blocks import Each, Repeat, Test, regions_of, tests_of
 from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
@@ -88,11 +88,12 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
-            inside = numbers_in(graph, step.content.body)
+            inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin
                 known = outcomes.find(test.path).schema is not None  # else that is the mistake
-                if known and origin not in inside and not isinstance(origin, Local):
+                changes = origin.block in own if isinstance(origin, Local) else origin in inside
+                if known and not changes:
                     report.add(problems.conditions.UnchangingCondition(at=test.span))
 
 
