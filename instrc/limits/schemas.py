@@ -144,6 +144,10 @@ SPLIT_AT_ONCE: Final = 1000
 
 # judging values by patterns and plain schemas
 
+PATTERN_TEXT: Final = 2_000
+"""Characters of a text that is made for a pattern."""
+PATTERN_CHARACTERS: Final = 1_000_000
+"""Characters of all beginnings that are tried for one pattern together."""
 REGEX_TEXT: Final = 100_000
 """Characters of a text that the engine looks at that backtracks."""
 REGEX_PATTERN: Final = 20_000

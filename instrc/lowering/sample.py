@@ -1,109 +1,211 @@
-"""Make one small instance of a payload's schema: to show an engine, and as the answer where a process is rehearsed.
+"""Make one small instance of a schema: to show an engine, and as the answer where a process is rehearsed.
 
-It shall satisfy the schema, of which it reads the keywords that payloads keep; `flattening.instances` looks for many values
-near the bounds of any schema, which may fail it.
+It satisfies the schema wherever such a value comes to mind; `flattening.instances` looks for many values near the bounds of any
+schema, which may fail it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice
 from typing import NamedTuple
 
-from instrc.codecs.acceptance import accepts
-from instrc.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping, pointer
-from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
+from instrc.codecs.acceptance import DefinitionsValidator
+from instrc.flattening.flattener import intersect
+from instrc.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping
+from instrc.limits.payloads import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_TRIES, SAMPLE_VALUES
+from instrc.lowering.sample_texts import text_of
+from instrc.schema.expressions import time_limit
 from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
+from instrc.schema.plainly import satisfies_plainly
 
-_TEXTS = {
-    "date-time": "2026-01-02T03:04:05Z",
-    "date": "2026-01-02",
-    "time": "03:04:05Z",
-    "duration": "P1D",
-    "email": "a@example.org",
-    "hostname": "example.org",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-    "uuid": "123e4567-e89b-12d3-a456-426614174000",
-    "uri": "https://example.org/a",
-}
+_JUDGED = frozenset(
+    {
+        *("not", "if", "enum", "contains", "uniqueItems", "unevaluatedItems", "maxProperties", "propertyNames"),
+        *("patternProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
+    }
+)
+"""Keywords that a value may fail though it was made for the others."""
+_CHOICES = ("anyOf", "oneOf")
+_TYPES: JsonArray = ["string", "integer", "object", "array", "boolean", "null"]
+"""In the order in which they are tried where a schema names none."""
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+"""They look at what stands beside them, so they are judged after it."""
 
 
 def sample(schema: Json) -> Json:
-    """Return an instance, with optional properties near the root and without them further down; a guess where a pattern rules."""
-    return _made(schema, schema, 0, SAMPLE_VALUES).value
+    """Return an instance, with optional properties near the root and without them further down.
+
+    Where none comes to mind that satisfies the schema, it is one that nearly does.
+    """
+    with time_limit():
+        return _Sampler(schema).made(schema, 0).value
 
 
 class _Made(NamedTuple):
-    """A value, and how many more schemas may be looked at for the rest of the sample."""
+    """A value, and whether it satisfies its schema for all that is known."""
 
     value: Json
-    left: int
+    sure: bool
 
 
-def _made(schema: Json, root: Json, level: int, left: int) -> _Made:
-    """Return an instance of a schema somewhere in the document; null where it has become too large."""
-    left -= 1
-    if left < 0 or level > SAMPLE_LEVELS:
-        return _Made(None, left)
-    if not isinstance(schema, dict) or not schema:
-        return _Made("a", left)
-    if "$ref" in schema:
-        return _made(referred(root, str(schema["$ref"])), root, level + 1, left)
-    if "const" in schema:
-        return _Made(schema["const"], left)
-    if listed := listing(schema.get("enum")):
-        return _Made(listed[0], left)
-    if branches := listing(schema.get("anyOf")):
-        first = min(branches, key=_holds_others) if level > SAMPLE_OPTIONAL_LEVELS else branches[0]
-        return _made(first, root, level + 1, left)
-    types = schema.get("type")
-    match types[0] if isinstance(types, list) and types else types:
-        case "object":
-            return _object(schema, root, level, left)
-        case "array":
-            return _array(schema, root, level, left)
-        case "integer" | "number":
-            return _Made(_number(schema), left)
-        case "boolean":
-            return _Made(value=True, left=left)
-        case "null":
-            return _Made(None, left)
-        case _:
-            return _Made(_text(schema), left)
+class _Sampler:
+    """Makes the values of one document, of which there is a limited number."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self.left = SAMPLE_VALUES
+        self.judge = DefinitionsValidator(mapping(root).get("$defs"))
+
+    def made(self, schema: Json, level: int, nth: int = 0) -> _Made:
+        """Return an instance of a schema somewhere in the document; null where it has become too large.
+
+        Instances for different numbers `nth` differ where the schema allows it.
+        """
+        self.left -= 1
+        if self.left < 0 or level > SAMPLE_LEVELS:
+            return _Made(None, sure=False)
+        if not isinstance(schema, dict):
+            return _Made(text_of({}, nth).value, schema is not False)
+        first: _Made | None = None
+        for made in islice(self._tries(schema, level, nth), SAMPLE_TRIES):
+            if made.sure and (
+                _JUDGED.isdisjoint(schema) or satisfies_plainly(made.value, schema) or self.judge.accepts(schema, made.value)
+            ):
+                return made
+            first = first or made
+        return first._replace(sure=False) if first else _Made(None, sure=False)
+
+    def _tries(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
+        """Yield values for a schema, the likeliest first."""
+        if "$ref" in schema:
+            beside: JsonObject = {key: item for key, item in schema.items() if key != "$ref"}
+            yield self.made(_joined(beside, referred(self.root, str(schema["$ref"]))), level + 1, nth)
+        elif "const" in schema:
+            yield _Made(schema["const"], sure=True)
+        elif listed := listing(schema.get("enum")):
+            yield from (_Made(listed[(nth + number) % len(listed)], sure=True) for number in range(len(listed)))
+        elif choice := next((word for word in _CHOICES if listing(schema.get(word))), None):
+            yield from self._of_branches(schema, choice, level, nth)
+        elif joined := listing(schema.get("allOf")):
+            yield self.made(_joined(_without(schema, "allOf", *_UNEVALUATED), *joined), level + 1, nth)
+        else:
+            yield from self._of_types(schema, level, nth)
+            for word, part in (("then", schema.get("if", True)), ("else", True)):
+                if "if" in schema and word in schema:
+                    yield self.made(
+                        _joined(_without(schema, "if", "then", "else", *_UNEVALUATED), part, schema[word]), level + 1, nth
+                    )
+
+    def _of_branches(self, schema: JsonObject, choice: str, level: int, nth: int) -> Iterator[_Made]:
+        beside = _without(schema, choice, *_UNEVALUATED)
+        branches = listing(schema[choice])
+        if level > SAMPLE_OPTIONAL_LEVELS:
+            branches = sorted(branches, key=_holds_others)
+        for branch in branches:
+            made = self.made(_joined(beside, branch), level + 1, nth)
+            alone = choice == "anyOf" or len(branches) == 1 or self.judge.accepts({choice: branches}, made.value)
+            yield made._replace(sure=made.sure and alone)
+        if choice == "oneOf":
+            for number, branch in enumerate(branches):
+                others: JsonArray = [*branches[:number], *branches[number + 1 :]]
+                yield self.made(_joined(beside, branch, {"not": {"anyOf": others}}), level + 1, nth)
+
+    def _of_types(self, schema: JsonObject, level: int, nth: int) -> Iterator[_Made]:
+        types = schema.get("type", ["object", "string"] if "properties" in schema else _TYPES)
+        for name in listing(types) if isinstance(types, list) else [types]:
+            match name:
+                case "object":
+                    yield self._object(schema, level, nth, optional=level < SAMPLE_OPTIONAL_LEVELS)
+                    yield self._object(schema, level, nth, optional=False)
+                case "array":
+                    yield self._array(schema, level, nth)
+                case "integer" | "number":
+                    yield from _numbers({**schema, "type": name}, nth)
+                case "boolean":
+                    yield from (_Made(value, sure=True) for value in ((True, False) if nth % 2 == 0 else (False, True)))
+                case "null":
+                    yield _Made(None, sure=True)
+                case _:
+                    for number in range(3):
+                        text = text_of(schema, nth + number)
+                        yield _Made(text.value, text.sure)
+
+    def _object(self, schema: JsonObject, level: int, nth: int, *, optional: bool) -> _Made:
+        required = required_names(schema)
+        result: JsonObject = {}
+        sure = True
+        properties = mapping(schema.get("properties"))
+        for name in (*properties, *(name for name in required if name not in properties)):
+            if name in required or optional:
+                made = self.made(self._member(schema, name), level + 1, nth)
+                if name in required or made.sure:
+                    result[name] = made.value
+                    sure = sure and made.sure
+        wanted = min(int(bound(schema, "minProperties") or 0), SAMPLE_VALUES)
+        for number in range(wanted - len(result)):
+            name = self._name(schema, number)
+            made = self.made(self._member(schema, name), level + 1, nth)
+            result[name] = made.value
+            sure = sure and made.sure
+        return _Made(result, sure and len(result) >= wanted)
+
+    def _member(self, schema: JsonObject, name: str) -> Json:
+        """Return what a schema says of the value of a key."""
+        if name in (properties := mapping(schema.get("properties"))):
+            return properties[name]
+        from instrc.codecs.patterns import may_match
+
+        named = [each for pattern, each in mapping(schema.get("patternProperties")).items() if may_match(pattern, name)]
+        return _joined(*named) if named else schema.get("additionalProperties", True)
+
+    def _name(self, schema: JsonObject, number: int) -> str:
+        """Return a key that an object may have more."""
+        if isinstance(rule := schema.get("propertyNames"), dict):
+            return str(self.made({"type": "string", **rule}, 0, number).value)
+        pattern = next(iter(mapping(schema.get("patternProperties"))), None)
+        if pattern is not None and schema.get("additionalProperties") is False:
+            return text_of({"pattern": pattern}, number).value
+        return f"k{number}"
+
+    def _array(self, schema: JsonObject, level: int, nth: int) -> _Made:
+        prefix = listing(schema.get("prefixItems"))
+        least, most = min(int(bound(schema, "minItems") or 0), SAMPLE_VALUES), bound(schema, "maxItems")
+        items: JsonArray = []
+        sure = True
+
+        def add(item: Json) -> None:
+            nonlocal sure
+            made = self.made(item, level + 1, nth + len(items))
+            items.append(made.value)
+            sure = sure and made.sure
+
+        for child in prefix[: max(least, len(prefix))]:
+            add(child)
+        rest = schema.get("items", {})
+        if "contains" in schema:
+            for _ in range(min(int(bound(schema, "minContains") or 1), SAMPLE_VALUES)):
+                add(_joined(rest, schema["contains"]))
+        wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not items and (most is None or most > 0) else 0)
+        while len(items) < wanted and rest is not False:
+            add(rest)
+        return _Made(items, sure and len(items) >= least)
+
+
+def _without(schema: JsonObject, *words: str) -> JsonObject:
+    return {key: item for key, item in schema.items() if key not in words}
+
+
+def _joined(*schemas: Json) -> Json:
+    """Return one schema for what all of some ask."""
+    asking = [each for each in schemas if each is not True and each != {}]
+    return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
 
 
 def _holds_others(branch: Json) -> bool:
     """Say whether values of a schema may hold others, so that an instance of it would go on."""
     return isinstance(branch, dict) and ("$ref" in branch or branch.get("type") in ("object", "array"))
-
-
-def _object(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
-    required = required_names(schema)
-    result: JsonObject = {}
-    for name, child in mapping(schema.get("properties")).items():
-        if name in required or level < SAMPLE_OPTIONAL_LEVELS:
-            result[name], left = _made(child, root, level + 1, left)
-    rest = schema.get("additionalProperties")
-    for number in range(min(int(bound(schema, "minProperties") or 0), SAMPLE_VALUES) - len(result)):
-        result[f"k{number}"], left = _made(rest, root, level + 1, left)
-    return _Made(result, left)
-
-
-def _array(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
-    prefix = listing(schema.get("prefixItems"))
-    least, most = min(int(bound(schema, "minItems") or 0), SAMPLE_VALUES), bound(schema, "maxItems")
-    items: JsonArray = []
-    for child in prefix[: max(least, len(prefix))]:
-        item, left = _made(child, root, level + 1, left)
-        items.append(item)
-    rest = schema.get("items", {})
-    wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not prefix and (most is None or most > 0) else 0)
-    while len(items) < wanted and rest is not False:
-        item, left = _made(rest, root, level + 1, left)
-        items.append(item)
-    return _Made(items, left)
 
 
 def referred(root: Json, reference: str) -> Json:
@@ -116,90 +218,40 @@ def referred(root: Json, reference: str) -> Json:
         return {}
 
 
-def _number(schema: JsonObject) -> Json:
+def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
+    """Yield whole numbers or multiples near the lower bound, then one between the bounds."""
+    for number in range(nth, nth + 3):
+        yield _number_of(schema, _multiple(schema, number))
+    if schema.get("type") != "integer" and "multipleOf" not in schema:
+        lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
+        low = max(lows, default=min(highs, default=1) - 1)
+        yield _number_of(schema, (low + min(highs, default=low + 1)) / 2)
+
+
+def _bounds(schema: JsonObject, *keywords: str) -> list[int | float]:
+    return [limit for keyword in keywords if (limit := bound(schema, keyword)) is not None]
+
+
+def _multiple(schema: JsonObject, nth: int) -> int | float:
+    """Return the multiple that is the nth above the lower bound, or near zero if there is none."""
     step = bound(schema, "multipleOf") or 1
     above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
-    low = bound(schema, "minimum") if "minimum" in schema else None if above is None else above + step
-    high = bound(schema, "maximum") if "maximum" in schema else None if below is None else below - step
-    start = low if low is not None else min(high, 0) if high is not None else 0
-    value = -(-start // step) * step
-    if above is not None and value <= above:
-        value += step
-    return int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance knows no `2.0` beside multipleOf
+    lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
+    if lows:
+        value = -(-max(lows) // step) * step
+        value += step if above is not None and value <= above else 0
+    else:
+        value = min([*highs, 0]) // step * step
+        value -= step if below is not None and value >= below else 0
+    return value + nth * step if not highs or value + nth * step <= min(highs) else value
 
 
-def _text(schema: JsonObject) -> str:
-    format_of, pattern = schema.get("format"), schema.get("pattern")
-    if isinstance(format_of, str) and format_of in _TEXTS:
-        return _TEXTS[format_of]
-    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
-    text = "a" * max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
-    if most is not None and most < len(text):
-        text = ""
-    if not isinstance(pattern, str):
-        return text
-    from instrc.codecs.patterns import may_match
-
-    guesses = (
-        text,
-        "",
-        "a",
-        "ab",
-        "abc",
-        "1",
-        "12",
-        "123",
-        "A",
-        "AB",
-        "ABC",
-        "a1",
-        "2026-01-02",
-        "a@b.cd",
-        "+123456789",
-        "#aabbcc",
-    )
-    return next((guess for guess in guesses if may_match(pattern, guess)), text)
-
-
-class Swap(NamedTuple):
-    """An instance in which two neighbours that a schema declares have changed places."""
-
-    value: Json
-    place: str
-    """Of the object, as a JSON Pointer into the instance."""
-    keys: tuple[str, str]
-
-
-def swaps(value: Json, schema: Json) -> Iterator[Swap]:
-    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
-    yield from _swaps(value, schema, schema, (), 0)
-
-
-def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
-    if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
-        return
-    if "$ref" in schema:
-        yield from _swaps(value, referred(root, str(schema["$ref"])), root, path, level + 1)
-    elif "anyOf" in schema:
-        definitions = mapping(mapping(root).get("$defs"))
-        fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
-        yield from _swaps(value, next(fitting, None), root, path, level + 1)
-    elif isinstance(value, dict):
-        properties = mapping(schema.get("properties"))
-        names = list(value)
-        for first, second in pairwise(names):
-            if first in properties and second in properties:
-                order = [second if name == first else first if name == second else name for name in names]
-                swapped: JsonObject = {name: value[name] for name in order}
-                yield Swap(swapped, pointer(path), (first, second))
-        for name, item in value.items():
-            child = properties.get(name, schema.get("additionalProperties"))
-            for found in _swaps(item, child, root, (*path, name), level + 1):
-                around: JsonObject = {**value, name: found.value}
-                yield found._replace(value=around)
-    elif isinstance(value, list):
-        prefix = listing(schema.get("prefixItems"))
-        for index, item in enumerate(value):
-            child = prefix[index] if index < len(prefix) else schema.get("items")
-            for found in _swaps(item, child, root, (*path, index), level + 1):
-                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])
+def _number_of(schema: JsonObject, value: float) -> _Made:
+    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # no `2.0` for llguidance
+    least, most = bound(schema, "minimum"), bound(schema, "maximum")
+    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
+    sure = (least is None or value >= least) and (most is None or value <= most)
+    sure = sure and (above is None or value > above) and (below is None or value < below)
+    if isinstance(step := schema.get("multipleOf"), float):
+        sure = sure and DefinitionsValidator(None).accepts({"multipleOf": step}, number)
+    return _Made(number, sure and (schema.get("type") != "integer" or isinstance(number, int)))

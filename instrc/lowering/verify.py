@@ -29,8 +29,9 @@ from instrc.limits.payloads import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PAT
 from instrc.lowering.expanded_size import expanded_size
 from instrc.lowering.lowered import Lowering
 from instrc.lowering.rules import Breach, breaches
-from instrc.lowering.sample import sample, swaps
+from instrc.lowering.sample import sample
 from instrc.lowering.spelling import standard
+from instrc.lowering.swaps import swaps
 from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge

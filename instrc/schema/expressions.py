@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from msgspec import Struct
 
@@ -96,9 +96,35 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     import regex
 
     try:
-        return _Backtracking(regex.compile(translated.regex, regex.VERSION0))
+        return _Backtracking(regex.compile(translated.regex, regex.VERSION0).search)
     except (regex.error, RecursionError, OverflowError, ValueError) as error:
         return str(getattr(error, "msg", error))
+
+
+@lru_cache(maxsize=256)
+def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
+    """Return what tells whether a match at the start may begin with a text; `None` for a pattern that nobody reads.
+
+    It says `True` of some texts that no match begins with, and `None` if it takes too long.
+    """
+    import regex
+
+    from instrc.schema.ecmascript import Unreadable, translate
+
+    if len(pattern) > REGEX_PATTERN:
+        return None
+    try:
+        translated = translate(pattern).regex
+        if written_out(translated) > REGEX_WRITTEN_OUT:
+            return None
+        compiled = regex.compile(f"(?:{translated.replace(_NOT_AT_END, '')})(?s:.*)", regex.VERSION0)
+    except (Unreadable, regex.error, RecursionError, OverflowError, ValueError):
+        return None
+    return _Backtracking(partial(compiled.fullmatch, partial=True))
+
+
+_NOT_AT_END = r"(?!\Z)"
+"""What a text does not satisfy that ends there, though a longer one may."""
 
 
 class _Linear:
@@ -117,8 +143,9 @@ class _Linear:
 class _Backtracking:
     """Match by the second engine, which is stopped when the time is over."""
 
-    def __init__(self, compiled: object) -> None:
-        self._search: Callable[..., object] = compiled.search  # type: ignore[attr-defined]  # of one class in C
+    def __init__(self, matcher: Callable[..., object]) -> None:
+        """`matcher` is a bound method of a compiled pattern, which takes the text and `timeout`."""
+        self._search = matcher
 
     def __call__(self, text: str) -> bool | None:
         clock = _CLOCK.get() or _Clock()

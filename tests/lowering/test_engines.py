@@ -17,7 +17,8 @@ from instrc.jsonvalue import at
 from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
 from instrc.lowering.expanded_size import ENDLESS, expanded_size
 from instrc.lowering.lower import lower
-from instrc.lowering.sample import sample, swaps
+from instrc.lowering.sample import sample
+from instrc.lowering.swaps import swaps
 from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
 

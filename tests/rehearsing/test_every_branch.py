@@ -54,6 +54,22 @@ def branches(program: str, given: object = None) -> tuple[set[str], dict[str, st
     return {branch for run in found.runs for branch in run.branches}, {each.branch: each.reason for each in found.missed}
 
 
+@pytest.mark.parametrize(
+    "member",
+    [
+        '{ type: "string", pattern: "^[A-Z]{2}-[0-9]{4}$" }',
+        '{ type: "array", items: { type: "integer" }, minItems: 2, uniqueItems: true }',
+    ],
+)
+def test_answers_are_made_for_what_their_schema_asks_beside_the_type(member: str) -> None:
+    step = (
+        f'@{{ title: "Draft", type: "object", properties: {{ go: {{ type: "boolean" }}, code: {member} }}, required: ["code"] }}'
+    )
+    taken, missed = branches(f"const d = prompt | {step};\nwhen d.go {{ d | {STEP} }} else {{ d | {STEP} }}\n")
+    assert taken == {"whenContext1 branch 1", "whenContext1 else"}
+    assert missed == {}
+
+
 def test_each_branch_of_a_when_and_none_of_them() -> None:
     taken, missed = branches(f"const d = prompt | {STEP};\nwhen d.count is 7 {{ d | {STEP} }}\n")
     assert taken == {"whenContext1 branch 1", "whenContext1 without a branch"}
