@@ -40,7 +40,7 @@ def sample(schema: Json) -> Json:
     Where none comes to mind that satisfies the schema, it is one that nearly does.
     """
     with time_limit():
-        return _Sampler(schema).made(schema, 0).value
+        return _Making(schema).made(schema, 0).value
 
 
 class _Made(NamedTuple):
@@ -50,8 +50,8 @@ class _Made(NamedTuple):
     sure: bool
 
 
-class _Sampler:
-    """Makes the values of one document, of which there is a limited number."""
+class _Making:
+    """The making of a sample: one document, of whose parts a limited number is looked at."""
 
     def __init__(self, root: Json) -> None:
         self.root = root
