@@ -118,6 +118,15 @@ def test_a_choice_is_among_what_was_found(project: Path) -> None:
     assert run.outcome["error"]["kind"] == "invalid"
 
 
+def test_a_script_that_ends_says_why_its_last_answer_was_not_accepted() -> None:
+    step = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
+    run = instrc.run(step, "x", model=instrc.Scripted([{"txt": "Dear Ann"}]))
+    error = run.outcome["error"]
+    assert error["code"] == "no-answer"
+    assert "the script has no answer for `llmContext1#2`" in error["message"]
+    assert 'the one before was not accepted: at `/`: "text" is a required property' in error["message"]
+
+
 def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("ask.aug").write_text(
         'const answer = Approve_User(prompt); when answer.decision is "Approve" { Confirm(prompt) } else { SumUp(prompt) }'

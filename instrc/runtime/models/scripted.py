@@ -61,4 +61,7 @@ class Scripted:
 
 def _no_answer(request: Request) -> NoReturn:
     message = f"the script has no answer for `{request.key.rpartition('/')[2]}` (`{request.name}`)"
+    complaints = request.command["complaints"] if request.command is not None else []
+    if complaints:
+        message += f"; the one before was not accepted: at `{complaints[0]['pointer'] or '/'}`: {complaints[0]['message']}"
     raise ModelError(message, code="no-answer")
