@@ -1,6 +1,6 @@
 """What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
 
-The interpreter runs the process; answers, results and decisions are made from the schemas.
+The interpreter runs the process, once for each branch; answers, results and decisions are made from the schemas.
 So messages and schemas are those that an engine would send.
 """
 
@@ -14,13 +14,11 @@ from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
-from instrc.limits.runs import PREVIEWED_COMMANDS
-from instrc.runtime.interpreter.commands import Command, Result
+from instrc.rehearsing.rehearsal import rehearsal_of
+from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.interpreter.v1.views import schema_without_engine
-from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.message import model_message
 from instrc.runtime.models.sampling import instance_of
-from instrc.runtime.plan import plan_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class ModelCall:
     chunk: str
     steps: tuple[str, ...]
     message: str | None
-    """What is sent with `prompt` as given and made results; `None` where the rehearsal did not reach it."""
+    """What is sent with `prompt` as given and made results; `None` where no run of the rehearsal reaches it."""
     schema: Json
     """What the model fills in."""
     kept: dict[str, dict[str, Json]]
@@ -41,7 +39,7 @@ def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
     """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
     process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
-    reached = _rehearse(document, {"prompt": given, **_inputs(process)})
+    reached = _reached(document, given, _inputs(process))
     found: list[ModelCall] = []
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
@@ -78,25 +76,13 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
 
 
-def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | None, Json]]:
-    """Return the first message and schema of each chunk that a run reaches."""
-    plan = plan_of(document)
-    state = begin(plan, inputs)
-    found: dict[str, tuple[str | None, Json]] = {}
-    waiting: list[Command] = list(issue(plan, state))
-    count = 0
-    while waiting and count < PREVIEWED_COMMANDS and state["outcome"] is None:
-        command = waiting.pop(0)
-        count += 1
-        if command["kind"] == "model":
-            found.setdefault(command["chunk"], (model_message(command), command["schema"]))
-        if command["kind"] != "fire":
-            apply(plan, state, command["id"], _made_up_result(command))
-        waiting.extend(issue(plan, state))
+def _reached(document: Json, given: str, inputs: dict[str, Json]) -> dict[str, tuple[str, Json]]:
+    """Return the first message and schema of each chunk that a run of a rehearsal reaches."""
+    found: dict[str, tuple[str, Json]] = {}
+
+    def watch(command: Command) -> None:
+        if command["kind"] == "model" and command["chunk"] not in found:
+            found[command["chunk"]] = model_message(command), command["schema"]
+
+    rehearsal_of(document, {"prompt": given}, inputs, watch)
     return found
-
-
-def _made_up_result(command: Command) -> Result:
-    if command["kind"] in {"timer", "fire"}:
-        return {"ok": None}
-    return {"ok": instance_of(command["schema"])}  # type: ignore[typeddict-item]  # every other kind has a schema

@@ -32,8 +32,6 @@ REHEARSED_RUNS: Final = 400
 """Runs of one rehearsal."""
 REHEARSED_COMMANDS: Final = 40_000
 """Commands of all its runs together."""
-PREVIEWED_COMMANDS: Final = 2_000
-"""Commands of a preview."""
 
 # plans of others, rehearsals, engines, activities and models
 

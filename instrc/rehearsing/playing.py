@@ -26,6 +26,8 @@ from instrc.runtime.validation import complaints
 MADE_UP = "made to fail by the rehearsal"
 
 Choices = dict[Point, tuple[int, ...]]
+Watch = Callable[[Command], None]
+"""Is given each command of a run before its result is made."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class Played:
     commands: int
 
 
-def play(program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices) -> Played:
+def play(
+    program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices, watch: Watch
+) -> Played:
     """Carry a run out; what is not chosen is made from the schemas."""
-    return _Play(program, plan, points, choices).through(inputs)
+    return _Play(program, plan, points, choices).through(inputs, watch)
 
 
 class _Play:
@@ -58,7 +62,7 @@ class _Play:
         self.asked: dict[Point, int] = {}
         """How often a point was reached."""
 
-    def through(self, inputs: Mapping[str, Json]) -> Played:
+    def through(self, inputs: Mapping[str, Json], watch: Watch) -> Played:
         taken = TakenBranches(self.program)
         state = versions.begin(self.plan, self._inputs(inputs))
         taken.watch(state)
@@ -72,6 +76,7 @@ class _Play:
             if command is None:
                 break
             count += 1
+            watch(command)
             if command["id"] in state["open"]:
                 versions.apply(self.plan, state, command["id"], self._result(command, state))
         taken.conclude(state)

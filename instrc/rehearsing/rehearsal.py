@@ -12,7 +12,7 @@ from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
 from instrc.limits.runs import FRUITLESS_CHANGES, PLAYED_COMMANDS, REHEARSED_COMMANDS, REHEARSED_RUNS
 from instrc.rehearsing.branches import RunBranch, run_branches
-from instrc.rehearsing.playing import MADE_UP, Choices, Played, play
+from instrc.rehearsing.playing import MADE_UP, Choices, Played, Watch, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.interpreter.v1.refusals import bases_of
@@ -97,8 +97,13 @@ class Rehearsal:
         return [*runs, *missed]
 
 
-def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, Json]) -> Rehearsal:
-    """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones."""
+def rehearsal_of(
+    document: Json, given: Mapping[str, Json], made: Mapping[str, Json], watch: Watch = lambda _command: None
+) -> Rehearsal:
+    """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones.
+
+    `watch` is given each command of each run that was tried.
+    """
     best: Rehearsal | None = None
     before: Json = None
     for rounds in _ROUNDS:
@@ -107,7 +112,7 @@ def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, J
             break
         plan = plan_of(short)
         program = RunnablePlan(plan)
-        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
+        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given), watch).result()
         best = found if best is None or len(found.missed) < len(best.missed) else best
         before = short
     assert best is not None
@@ -136,8 +141,10 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
 class _RunSearch:
     """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
 
-    def __init__(self, program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point]) -> None:
-        self.program, self.plan, self.inputs, self.points = program, plan, inputs, points
+    def __init__(
+        self, program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], watch: Watch
+    ) -> None:
+        self.program, self.plan, self.inputs, self.points, self.watch = program, plan, inputs, points, watch
         self.branches = run_branches(program)
         self.kept: list[tuple[Choices, Played, list[RunBranch]]] = []
         self.tried = self.commands = 0
@@ -161,7 +168,7 @@ class _RunSearch:
         known = {_mark({})}
         while waiting and (left or not self.kept) and self.tried < REHEARSED_RUNS and self.commands < REHEARSED_COMMANDS:
             rank, _, _, choices = heapq.heappop(waiting)
-            played = play(self.program, self.plan, self.inputs, self.points, choices)
+            played = play(self.program, self.plan, self.inputs, self.points, choices, self.watch)
             self.tried += 1
             self.commands += played.commands
             new = [branch for branch in self.branches if branch in left and played.taken.has(branch)]

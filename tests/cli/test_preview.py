@@ -65,12 +65,24 @@ def test_a_tool_and_a_process_without_a_model_are_shown(instrc: Instrc, folder: 
     assert ": 0 calls of the model\n\nThe model is not asked" in instrc("preview", "served.aug").out
 
 
-def test_a_block_that_a_rehearsal_does_not_reach_is_shown_without_a_message(instrc: Instrc, folder: Path) -> None:
-    (folder / "block.aug").write_text(
-        'const a = @{ title: "A_User", type: "object", properties: { d: { enum: ["yes", "no"] } }, required: ["d"] };\n'
-        'when a.d is "yes" { @{ title: "B", type: "object", properties: { b: {} } } } else {'
-        ' @{ title: "C", type: "object", properties: { c: {} } } }\n'
-    )
+BRANCHES = """
+const a = @{ title: "A_User", type: "object", properties: { d: { enum: ["yes", "no"] } }, required: ["d"] };
+when %s { @{ title: "B", type: "object", properties: { b: {} } } | @{ title: "D", type: "object" } } else {
+  @{ title: "C", type: "object", properties: { c: {} } }
+}
+"""
+
+
+def test_the_call_of_each_branch_is_shown_with_its_message(instrc: Instrc, folder: Path) -> None:
+    (folder / "block.aug").write_text(BRANCHES % 'a.d is "yes"')
+    done = instrc("preview", "block.aug")
+    assert done.code == 0, done.err
+    assert done.out.count("\nmessage (") == 2
+    assert "the rehearsal did not reach this call" not in done.out
+
+
+def test_a_branch_that_no_run_reaches_is_shown_without_a_message(instrc: Instrc, folder: Path) -> None:
+    (folder / "block.aug").write_text(BRANCHES % 'a.d @ { enum: ["yes", "no"] }')
     done = instrc("preview", "block.aug")
     assert done.code == 0, done.err
     assert done.out.count("the rehearsal did not reach this call") == 1
