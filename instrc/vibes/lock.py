@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from instrc.problems.problem import CompileError
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
+from instrc.vibes.errors import short
 from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
 
@@ -74,6 +75,32 @@ class Lock(Struct, frozen=True):
 def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
     """Return the entry for what a reference means now; `folder` is that of the lock."""
     return Locked(reference, _version(vibe.uri), vibe_place(vibe, folder), vibe_digest(vibe))
+
+
+def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Span | None) -> Vibe:
+    """Return the vibe that a reference without fragment meant when it was locked; `CompileError` if that is not there as it was.
+
+    `find` returns what a reference means now, and raises a `CompileError` if that is nothing; `at` is the place of the reference.
+    """
+    from instrc.problems.locks import NotLocked, StaleLock  # as in `_invalid`
+
+    entries = lock.entries_for(reference)
+    if not entries:
+        raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
+    reason = "its vibe is not there"
+    for entry in entries:
+        try:
+            vibe = find(entry.address)
+        except CompileError:
+            continue
+        place = vibe_place(vibe, lock.path.parent)
+        if place == entry.file:
+            if vibe_digest(vibe) == entry.sha256:
+                return vibe
+            reason = f"`{entry.file}` has changed"
+        elif reason == "its vibe is not there":
+            reason = f"it leads to `{place}`"
+    raise CompileError([StaleLock(at=at, reference=short(reference), reason=reason)])
 
 
 def vibe_digest(vibe: Vibe) -> str:

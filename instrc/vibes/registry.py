@@ -22,7 +22,7 @@ from instrc.problems.suggest import comparison_key, nearest
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
-from instrc.vibes.errors import leads_outside, short, unknown_version, unreadable_file, unresolved
+from instrc.vibes.errors import leads_outside, unknown_version, unreadable_file, unresolved
 from instrc.vibes.programs import ProgramFile, Programs
 from instrc.vibes.roots import LeadsOutsideError, Root, VibeFile, choose, read_name
 from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
@@ -151,7 +151,7 @@ class Registry:
         known = self._by_uri.get(uri)
         if known is None:
             with self._lock:
-                known = self.peek(uri, at) if self.lock is None else self._locked(self.lock, uri, at)
+                known = self.peek(uri, at) if self.lock is None else self._when_locked(self.lock, uri, at)
                 self._by_uri[uri] = known
         return known
 
@@ -173,28 +173,10 @@ class Registry:
         """Return every reference, without fragment, that has been asked for so far, and what it means."""
         return tuple((uri.partition("#")[0], vibe) for uri, vibe in self._by_uri.items())
 
-    def _locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
-        """Return the vibe that a reference meant when it was locked; `CompileError` if that is not there as it was."""
-        from instrc.problems.locks import NotLocked, StaleLock  # as in `errors`
-        from instrc.vibes.lock import vibe_digest, vibe_place  # needed where there is a lock only
+    def _when_locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
+        from instrc.vibes.lock import locked_vibe  # needed where there is a lock only
 
-        reference = uri.partition("#")[0]
-        locked = lock.entries_for(reference)
-        if not locked:
-            raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
-        reason = "its vibe is not there"
-        for entry in locked:
-            try:
-                vibe = self.peek(entry.address, at)
-            except CompileError:
-                continue
-            if vibe_place(vibe, lock.path.parent) == entry.file:
-                if vibe_digest(vibe) == entry.sha256:
-                    return vibe
-                reason = f"`{entry.file}` has changed"
-            elif reason == "its vibe is not there":
-                reason = f"it leads to `{vibe_place(vibe, lock.path.parent)}`"
-        raise CompileError([StaleLock(at=at, reference=short(reference), reason=reason)])
+        return locked_vibe(lock, uri.partition("#")[0], lambda address: self.peek(address, at), at)
 
     def open(self, path: Path) -> Vibe:
         """Return the vibe in a file given by its path, wherever it lies; `CompileError` if it cannot be one."""
