@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol, TypeAlias
 
-from instrc.codecs.reading import Damaged, PythonTypes, codecs_of, wrong_member
+from instrc.codecs.codec_json import Damaged, PythonTypes, wrong_member
+from instrc.codecs.reading import codecs_of
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
 from instrc.limits.payloads import RESULT_LEVELS
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.python_types import attribute
+from instrc.schema.doubts import doubtful
 from instrc.schema.walk import is_schema
-from instrc.schema.wellformed import doubtful, problems_of
+from instrc.schema.wellformed import problems_of
 
 VERSION = 1
 """Of maps."""

@@ -1,11 +1,10 @@
-"""Read the codecs of a map, which is plain JSON that anybody may have written, and say what is wrong with them."""
+"""Read the codecs of a map, which is plain JSON that anybody may have written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from instrc.arguments import excerpt
+from instrc.codecs.codec_json import Damaged, codecs_inside
 from instrc.ir.codec import (
     Alternative,
     ArrayCodec,
@@ -28,53 +27,6 @@ from instrc.ir.codec import (
     ValuesCodec,
 )
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts, listing, mapping
-
-PythonTypes: TypeAlias = type | tuple[type, ...]
-
-_MEMBERS: dict[str, dict[str, PythonTypes]] = {
-    "object": {"keys": dict, "tag": dict, "more": dict, "by": list, "other": dict, "declared": list},
-    "array": {"prefix": list, "items": dict},
-    "pairs": {"item": dict, "by": list},
-    "tuple": {"item": dict, "keys": list, "more": str},
-    "text": {"kinds": list, "codec": dict},
-    "values": {"values": list},
-    "union": {"of": list},
-    "choice": {"of": dict},
-    "box": {"key": str, "codec": dict, "tag": dict},
-    "plan": {"raw": dict, "codec": dict},
-    "ref": {"name": str},
-    "names": {"keys": dict},
-}
-"""What each codec may hold, by the word that says which it is."""
-_FLAGS: dict[str, tuple[str, ...]] = {"text": ("null",), "values": ("fold",), "ref": ("null",), "names": ("fold",)}
-"""What it may hold besides, which is true or absent."""
-_NEEDED: dict[str, tuple[str, ...]] = {
-    "values": ("values",),
-    "union": ("of",),
-    "choice": ("of",),
-    "box": ("key",),
-    "plan": ("raw",),
-    "ref": ("name",),
-    "tuple": ("keys",),
-}
-_ENTRIES: dict[str, dict[str, PythonTypes]] = {
-    "keys": {"key": str, "codec": dict, "null": str},
-    "more": {"at": str, "codec": dict, "declared": list},
-    "tag": {"key": str},
-    "by": {"pattern": str, "codec": dict},
-    "of": {"when": (dict, bool), "codec": dict, "key": str},
-}
-_FLAGS_OF_ENTRIES: dict[str, tuple[str, ...]] = {
-    "keys": ("absent", "missing", "unsaid"),
-    "more": ("asked",),
-    "tag": ("value",),
-    "of": ("null",),
-}
-_NEEDED_IN_ENTRIES: dict[str, tuple[str, ...]] = {"more": ("at",), "tag": ("key",), "union": ("when",)}
-
-
-class Damaged(ValueError):  # noqa: N818  -- what the map is
-    """A map whose codecs cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +54,7 @@ def codecs_of(record: JsonObject) -> Codecs:
                 message = "it holds itself"
                 raise Damaged(message)
             entered.add(id(codec))
-            inside = _inside(codec, named)
+            inside = codecs_inside(codec, named)
             stack.append((codec, inside))
             stack.extend((inner, None) for inner in inside)
         else:
@@ -201,72 +153,3 @@ def _choice(entry: JsonObject, codec: Codec) -> Choice:
 
 def _tag(tag: Json) -> Tag | None:
     return Tag(as_text(tag["key"]), tag.get("value")) if isinstance(tag, dict) else None
-
-
-def wrong_member(holder: JsonObject, members: dict[str, PythonTypes]) -> str | None:
-    """Return the first member that is of another type than it may be; what is null is as if it were not there."""
-    return next(
-        (name for name, kind in members.items() if holder.get(name) is not None and not isinstance(holder[name], kind)), None
-    )
-
-
-def _inside(codec: Json, codecs: JsonObject) -> list[Json]:
-    """Return the codecs directly inside of one; `Damaged` says what is wrong with it."""
-    found = _looked_into(codec, codecs)
-    if isinstance(found, str):
-        raise Damaged(found)
-    return found
-
-
-def _looked_into(codec: Json, codecs: JsonObject) -> list[Json] | str:
-    """Return the codecs directly inside of one, or what is wrong with it."""
-    kind = codec.get("as") if isinstance(codec, dict) else None
-    if not isinstance(codec, dict) or not isinstance(kind, str) or kind not in _MEMBERS:
-        return "it says no known `as`"
-    if (wrong := wrong_member(codec, _MEMBERS[kind])) is not None:
-        return f"the `{wrong}` of `{kind}`"
-    unknown = codec.keys() - _MEMBERS[kind].keys() - {"as", *_FLAGS.get(kind, ())}
-    if unknown:
-        return f"`{kind}` holds {excerpt(min(unknown))}, which nobody knows"
-    if any(codec.get(name) is None for name in _NEEDED.get(kind, ())):
-        return f"`{kind}` is not whole"
-    if kind == "ref" and codec["name"] not in codecs:
-        return f"`{codec['name']}` is not defined"
-    if (wrong := _wrong_inside(kind, codec)) is not None:
-        return f"the `{wrong}` of `{kind}`"
-    inside = [codec[name] for name in ("other", "items", "item", "codec") if name in codec]
-    inside += listing(codec.get("prefix"))
-    for part in ("keys", "more", "tag", "by", "of"):
-        if kind in {"tuple", "names"} or codec.get(part) is None:
-            continue
-        for entry in _entries(codec[part], part):
-            needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
-            if not isinstance(entry, dict) or wrong_member(entry, _ENTRIES[part]) or (part == "by" and "pattern" not in entry):
-                return f"an entry in the `{part}` of `{kind}`"
-            if any(name not in _ENTRIES[part] and name not in _FLAGS_OF_ENTRIES.get(part, ()) for name in entry):
-                return f"an entry in the `{part}` of `{kind}` holds what nobody knows"
-            if any(entry.get(name) is None for name in needed):
-                return f"an entry in the `{part}` of `{kind}`"
-            inside.append(entry.get("codec"))
-    return inside
-
-
-def _wrong_inside(kind: str, codec: JsonObject) -> str | None:
-    """Return the member of a codec whose entries are not what they must be; `None` if all are."""
-    match kind:
-        case "values" if not all(isinstance(pair, list) and len(pair) == 2 for pair in listing(codec["values"])):
-            return "values"
-        case "plan" if not all(isinstance(names, list) for names in mapping(codec["raw"]).values()):
-            return "raw"
-        case "names" if not all(isinstance(key, str) for key in mapping(codec.get("keys")).values()):
-            return "keys"
-        case "tuple" if not all(isinstance(key, str) for key in listing(codec["keys"])):
-            return "keys"
-        case _:
-            return None
-
-
-def _entries(held: Json, part: str) -> list[Json]:
-    if part in {"more", "tag"}:
-        return [held]
-    return list(held.values()) if isinstance(held, dict) else listing(held)

@@ -17,8 +17,9 @@ from instrc.flattening import subsumes as comparing
 from instrc.jsonvalue import Json, require_tree
 from instrc.plain_values import as_plain
 from instrc.problems.problem import CompileError
+from instrc.schema.doubts import is_sound
 from instrc.schema.located import kind_in_words
-from instrc.schema.wellformed import is_sound, problems_of
+from instrc.schema.wellformed import problems_of
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 

@@ -18,8 +18,9 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import read_whole
 from instrc.runtime.interpreter.names import bare_name
+from instrc.schema.doubts import doubtful
 from instrc.schema.validation import json_fault
-from instrc.schema.wellformed import doubtful, problems_of
+from instrc.schema.wellformed import problems_of
 from instrc.source import Source
 from instrc.vibes.project import read_settings
 from instrc.vibes.settings import Settings

@@ -1,7 +1,6 @@
 """Tell whether a schema is one: a quick gate for the many that are, the meta-schema for the few that are not.
 
-`doubtful` is a table of plain checks over the keywords of JSON Schema 2020-12.  It never lets a place pass that the
-meta-schema refuses; the places that it doubts are given to `jsonschema`, one by one, so depth and number cost little.
+The places that `doubts` doubts are given to `jsonschema`, one by one, so depth and number cost little.
 A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
 The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
 """
@@ -13,36 +12,18 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from msgspec import Struct
-
-from instrc.jsontext import digits
-from instrc.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
+from instrc.jsonvalue import Json, Location, as_array, as_object, pointer
 from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
-from instrc.schema.kinds import TYPES
+from instrc.schema.doubts import doubtful
 from instrc.schema.patterns import broken, patterns_in
-from instrc.schema.shapes import SOUND
-from instrc.schema.vocabulary import MANY, NAMED
-from instrc.schema.walk import is_schema, subschemas, walk
+from instrc.schema.refusal_words import nearest_type, reason_of, shown_value
+from instrc.schema.walk import is_schema, walk
 from instrc.source import Span
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import ValidationError
 
     from instrc.problems.schemas import InvalidSchema
-
-
-_SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
-"""How types are written in short, which may be misspelt as well."""
-
-
-class Doubt(Struct, frozen=True):
-    """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
-
-    node: Location
-    keyword: str
-    step: str | int | None
-    value: Json
 
 
 def problems_of(
@@ -53,7 +34,7 @@ def problems_of(
     `locate` gives the place of a JSON Pointer; `most` is how many are told.
     """
     if not is_schema(schema):
-        found: dict[Location, str] = {(): f"{_value_in_words(schema)} is not an object or a boolean"}
+        found: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}
     elif next(doubtful(schema), None) is None:
         return ()
     else:
@@ -67,52 +48,12 @@ def problems_of(
             at=locate(pointer(path)) if locate else None,
             pointer=pointer(path),
             reason=found[path],
-            nearest=_nearest_type(path, schema),
+            nearest=nearest_type(path, _value_at(schema, path)),
         )
         for path in sorted(found, key=_order_in(schema))
     )
 
 
-def doubtful(schema: Json) -> Iterator[Doubt]:
-    """Yield what keeps a schema from being sound beyond doubt, by JSON Schema 2020-12; nothing in most."""
-    for path, node in walk(schema):
-        yield from _doubts_at(path, node)
-
-
-def is_sound(schema: Json) -> bool:
-    """Tell whether nothing in a schema is doubtful; each part is looked at once, however often it stands in it, or in itself."""
-    seen: set[int] = set()
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if next(_doubts_at((), node), None) is not None:
-            return False
-        stack.extend(below for _, below in subschemas(node))
-    return True
-
-
-def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
-    if node.__class__ is not dict:
-        return
-    for keyword, value in node.items():
-        sound = SOUND.get(keyword)
-        if sound is None or sound(value):
-            continue
-        members: list[tuple[str | int, Json]] = []
-        if keyword in _MAPS and value.__class__ is dict:
-            members = [(name, item) for name, item in value.items() if not is_schema(item)]
-        elif keyword in _LISTS and value.__class__ is list:
-            members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
-        yield from (Doubt(path, keyword, step, item) for step, item in members)
-        if not members:
-            yield Doubt(path, keyword, None, value)
-
-
-_MAPS = NAMED - {"dependencies"}
-_LISTS = MANY - {"items"}
 _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
@@ -178,7 +119,7 @@ def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[L
     for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
         deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
         best = deeper[0] if deeper else error
-        found.setdefault(tuple(best.absolute_path), _reason(best))
+        found.setdefault(tuple(best.absolute_path), reason_of(best))
     yield from ((place, found[place]) for place in sorted(found, key=_order_in(schema)))
 
 
@@ -193,61 +134,10 @@ def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator]
     return cast("type[Draft202012Validator]", getattr(drafts, f"{names[dialect.year]}Validator"))
 
 
-def _reason(error: ValidationError) -> str:
-    """Say in a clause what a meta-schema found."""
-    value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
-    wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
-    match error.validator:
-        case "type":
-            names = [wanted] if isinstance(wanted, str) else as_texts(wanted)
-            return f"{_value_in_words(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
-        case "enum" | "anyOf" if "type" in list(error.absolute_path)[-2:]:
-            return "it is empty" if value == [] else f"{_value_in_words(value)} is not a type"
-        case "minItems":
-            return "it is empty"
-        case "uniqueItems":
-            return "it says something twice"
-        case "minimum" | "exclusiveMinimum":
-            return f"{_value_in_words(value)} is too small"
-        case "pattern":
-            return f"{_value_in_words(value)} is not written as this keyword wants it"
-    return f"{_value_in_words(value)} is not what this keyword holds"
-
-
-_NOUNS = {
-    "array": "an array",
-    "boolean": "a boolean",
-    "integer": "a whole number",
-    "null": "null",
-    "number": "a number",
-    "object": "an object",
-    "string": "a text",
-}
-
-
-def _value_in_words(value: Json) -> str:
-    if value.__class__ is dict:
-        return "an object"
-    if value.__class__ is list:
-        return "an array"
-    if value.__class__ is str:
-        shown = value if len(value) <= 40 else f"{value[:39]}…"
-        return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if value is None or value.__class__ is bool:
-        return {True: "true", False: "false", None: "null"}[value]
-    return digits(value)[:40] if value.__class__ is int else str(value)
-
-
-def _nearest_type(path: Location, schema: Json) -> tuple[str, ...]:
-    """Return the types nearest to a misspelt one."""
-    value = schema
+def _value_at(schema: Json, path: Location) -> Json:
     for step in path:
-        value = _part(value, step)
-    if "type" not in path[-2:] or value.__class__ is not str:
-        return ()
-    from instrc.problems.suggest import nearest
-
-    return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
+        schema = _part(schema, step)
+    return schema
 
 
 def _part(value: Json, step: str | int) -> Json:

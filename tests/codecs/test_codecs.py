@@ -6,8 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
+from instrc.codecs.codec_json import Damaged
 from instrc.codecs.inside import parts, prune, with_parts
-from instrc.codecs.reading import Codecs, Damaged, codecs_of
+from instrc.codecs.reading import Codecs, codecs_of
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import (
     Alternative,

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from instrc.schema.doubts import doubtful
 from instrc.schema.shapes import all_sound
 from instrc.schema.walk import walk
-from instrc.schema.wellformed import doubtful, problems_of
+from instrc.schema.wellformed import problems_of
 
 KEYWORDS = sorted(
     {

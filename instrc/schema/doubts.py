@@ -1,0 +1,66 @@
+"""Tell quickly whether a schema is one: a table of plain checks over the keywords of JSON Schema 2020-12.
+
+It never lets a place pass that the meta-schema refuses; `wellformed` gives the places that it doubts to the meta-schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from instrc.jsonvalue import Json, Location
+from instrc.schema.shapes import SOUND
+from instrc.schema.vocabulary import MANY, NAMED
+from instrc.schema.walk import is_schema, subschemas, walk
+
+
+class Doubt(Struct, frozen=True):
+    """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
+
+    node: Location
+    keyword: str
+    step: str | int | None
+    value: Json
+
+
+def doubtful(schema: Json) -> Iterator[Doubt]:
+    """Yield what keeps a schema from being sound beyond doubt, by JSON Schema 2020-12; nothing in most."""
+    for path, node in walk(schema):
+        yield from _doubts_at(path, node)
+
+
+def is_sound(schema: Json) -> bool:
+    """Tell whether nothing in a schema is doubtful; each part is looked at once, however often it stands in it, or in itself."""
+    seen: set[int] = set()
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if next(_doubts_at((), node), None) is not None:
+            return False
+        stack.extend(below for _, below in subschemas(node))
+    return True
+
+
+def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
+    if node.__class__ is not dict:
+        return
+    for keyword, value in node.items():
+        sound = SOUND.get(keyword)
+        if sound is None or sound(value):
+            continue
+        members: list[tuple[str | int, Json]] = []
+        if keyword in _MAPS and value.__class__ is dict:
+            members = [(name, item) for name, item in value.items() if not is_schema(item)]
+        elif keyword in _LISTS and value.__class__ is list:
+            members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
+        yield from (Doubt(path, keyword, step, item) for step, item in members)
+        if not members:
+            yield Doubt(path, keyword, None, value)
+
+
+_MAPS = NAMED - {"dependencies"}
+_LISTS = MANY - {"items"}
