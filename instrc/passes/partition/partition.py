@@ -6,25 +6,18 @@ then each step lies as late as those who read it allow.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from instrc import problems
 from instrc.ir.blocks import Repeat, regions_of, word_of
-from instrc.ir.fusion import MixinGroup, Unit
+from instrc.ir.fusion import Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
-from instrc.ir.paths import Local, Path
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
-from instrc.passes.bind.holding import step_numbers
+from instrc.passes.partition.needs import Home, needs_of, problem_of_circle, steps_in, topological_order
 from instrc.passes.partition.nodes import BLOCK, ORDER, PLACE, CutChunk, PartitionNode, chunk_of
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
-from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 
 ROOT = 0
 """The region of the program itself."""
-_Home: TypeAlias = dict[int | str | Local, int]
-"""In which unit of a region each step lies, those in slots and mixins included."""
 
 
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
@@ -33,25 +26,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
     cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
-        by_hand = number == ROOT and graph.contexts is not None
-        whole = None if by_hand else _single_chunk(graph, units)
-        if whole is not None:
-            cut[number] = (whole,)
-            continue
-        steps = [_steps_in(graph, unit) for unit in units]
-        home: _Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
-        needs = _all_needs(units, steps, home)
-        order = _topological(needs)
-        if order is None:
-            report.add(_circle(units, needs))
-            return None
-        nodes = _nodes(units, steps, order, needs, home)
-        if not by_hand:
-            cut[number] = _cut_into_chunks(nodes)
-            continue
-        from instrc.passes.partition.by_hand import cut_by_hand  # few programs are divided so
-
-        found = cut_by_hand(graph, nodes, report)
+        found = _cut_region(graph, units, report, by_hand=number == ROOT and graph.contexts is not None)
         if found is None:
             return None
         cut[number] = found
@@ -66,6 +41,26 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
+
+
+def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
+    """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
+    whole = None if by_hand else _single_chunk(graph, units)
+    if whole is not None:
+        return (whole,)
+    steps = [steps_in(graph, unit) for unit in units]
+    home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
+    needs = needs_of(units, steps, home)
+    order = topological_order(needs)
+    if order is None:
+        report.add(problem_of_circle(units, needs))
+        return None
+    nodes = _nodes(units, steps, order, needs, home)
+    if not by_hand:
+        return _cut_into_chunks(nodes)
+    from instrc.passes.partition.by_hand import cut_by_hand  # few programs are divided so
+
+    return cut_by_hand(graph, nodes, report)
 
 
 def _single_chunk(graph: Graph, units: tuple[Unit, ...]) -> CutChunk | None:
@@ -125,58 +120,8 @@ def _number_chunks(
     return whole.pop(ROOT), whole
 
 
-def _circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
-    """Return the problem of mixins that need what each other holds: of the first two in one circle."""
-    behind = _behind_circles(needs)
-    way: dict[int, int] = {}
-    index = min(behind)
-    while index not in way:  # each of these needs another one of them, so the way meets itself
-        way[index] = len(way)
-        index = next(need for need in needs[index] if need in behind)
-    circle = (units[each] for each in way if way[each] >= way[index])
-    spans = [each.application.span for each in circle if isinstance(each, MixinGroup)]
-    first, *others = sorted(spans, key=lambda span: span.start)
-    return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
-
-
-def _behind_circles(needs: list[list[int]]) -> set[int]:
-    """Return what can never come: what is in a circle, and what needs that."""
-    readers: list[list[int]] = [[] for _ in needs]
-    for index, each in enumerate(needs):
-        for need in each:
-            readers[need].append(index)
-    waits = [len(set(each)) for each in needs]
-    ready = [index for index, count in enumerate(waits) if not count]
-    behind = set(range(len(needs)))
-    while ready:
-        index = ready.pop()
-        behind.discard(index)
-        for reader in readers[index]:
-            waits[reader] -= 1
-            if not waits[reader]:
-                ready.append(reader)
-    return behind
-
-
-def _all_needs(units: tuple[Unit, ...], steps: list[list[Step]], home: _Home) -> list[list[int]]:
-    """Return which units each unit needs."""
-    needs: list[list[int]] = []
-    fails: set[int] = set()
-    for index, unit in enumerate(units):
-        found = {home[path.origin] for step in steps[index] for path in step.reads + step.needs if path.origin in home}
-        if not isinstance(unit, int):
-            found.update(home[path.origin] for path in _slot_reads(unit) if path.origin in home)
-        elif steps[index][-1].fail:
-            fails.add(index)
-        found.discard(index)
-        needs.append(sorted(found))
-    for index in fails:  # what fails does so after all else, so that an undo beside it is completed
-        needs[index] = [other for other in range(len(units)) if other not in fails]
-    return needs
-
-
 def _nodes(
-    units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: _Home
+    units: tuple[Unit, ...], steps: list[list[Step]], order: list[int], needs: list[list[int]], home: Home
 ) -> list[PartitionNode]:
     """Return the nodes to cut, each after those it reads."""
     place: dict[int, int] = {}
@@ -199,49 +144,6 @@ def _nodes(
             answers[index] = len(nodes)
             nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
     return nodes
-
-
-def _steps_in(graph: Graph, unit: Unit) -> list[Step]:
-    """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
-    steps, inner = graph.steps, graph.inner
-    if isinstance(unit, int) and unit not in inner:
-        return [steps[unit]]
-    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
-
-
-def _slot_reads(group: MixinGroup) -> list[Path]:
-    """Return what the slots of a mixin read, and those of the mixins in it."""
-    reads: list[Path] = []
-    waiting: list[Unit] = [group]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, MixinGroup):
-            reads.extend(path for slot in each.application.slots for path in slot.reads)
-            waiting.extend(each.members)
-    return reads
-
-
-def _topological(needs: list[list[int]]) -> list[int] | None:
-    """Return the indexes so that each stands after those it needs, otherwise in their order; `None` if some need each other."""
-    if all(not each or each[-1] < index for index, each in enumerate(needs)):
-        return list(range(len(needs)))  # as most are: evaluation order
-    order: list[int] = []
-    state = [0] * len(needs)
-    for start in range(len(needs)):
-        stack = [start]
-        while stack:
-            index = stack[-1]
-            if state[index] == 0:
-                state[index] = 1
-                if any(state[need] == 1 for need in needs[index] if need != index):
-                    return None
-                stack.extend(need for need in reversed(needs[index]) if state[need] == 0)
-            else:
-                stack.pop()
-                if state[index] == 1:
-                    state[index] = 2
-                    order.append(index)
-    return order
 
 
 def _as_late_as_possible(nodes: list[PartitionNode], executors: list[int], blocks: dict[int, int]) -> list[int]:
