@@ -15,6 +15,7 @@ from instrc.importers.calling import call_of
 from instrc.importers.components import Components
 from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
+from instrc.importers.media_types import best_media_type, is_usual
 from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text, listing, mapping
@@ -175,7 +176,7 @@ class Operation:
         if content.__class__ is not dict or not content:
             self.given.left_out(path, "requestBody", "it has no content")
             return
-        kind = best(content)
+        kind = best_media_type(content)
         for other in content:
             if other != kind:
                 self.given.left_out((*path, "content", other), other, f"the body is read as `{kind}`")
@@ -198,7 +199,7 @@ class Operation:
             self.given.left_out((*spread_at, READ), READ, "what is sent is not only read")
             raw = spread = {keyword: value for keyword, value in spread.items() if keyword != READ}
             place = spread_at
-        if not _is_usual(kind):
+        if not is_usual(kind):
             said = {**said, "x-content-type": kind}
         if self._spreads(spread, required=required):
             self._spread(as_object(spread), spread_at, said)
@@ -255,25 +256,6 @@ class Operation:
         content = response.get("content")
         if content.__class__ is not dict or not content:
             return None, path
-        kind = best(content)
+        kind = best_media_type(content)
         schema = mapping(content[kind]).get("schema")
         return schema, (*path, "content", kind, "schema")
-
-
-def best(content: dict[str, Json]) -> str:
-    """Return the media type that says most to a model: JSON, then forms, then whatever is first."""
-    kinds = sorted(
-        content, key=lambda kind: (not kind.startswith("application/json"), not is_json_media_type(kind), "form" not in kind)
-    )
-    return kinds[0]
-
-
-def is_json_media_type(kind: str) -> bool:
-    """Tell whether what a media type names is JSON."""
-    essence = kind.partition(";")[0].strip().lower()
-    return essence.endswith(("/json", "+json")) or essence == "*/*"
-
-
-def _is_usual(kind: str) -> bool:
-    """Tell whether a media type is what a body has unless another one is said."""
-    return kind.partition(";")[0].strip().lower() in {"application/json", "*/*"}

@@ -7,7 +7,8 @@ in `consumes`, and a response holds its schema directly.
 from __future__ import annotations
 
 from instrc.importers.given import Given
-from instrc.importers.operation import Operation, best
+from instrc.importers.media_types import best_media_type
+from instrc.importers.operation import Operation
 from instrc.jsonvalue import Json, Location, as_object
 
 _FORM = "application/x-www-form-urlencoded"
@@ -56,7 +57,7 @@ class SwaggerOperation(Operation):
         for parameter, path in self._bodies[:1]:
             text = parameter.get("description")
             said: dict[str, Json] = {"description": text} if isinstance(text, str) else {}
-            kind = best(dict.fromkeys(self._consumed() or ["application/json"]))
+            kind = best_media_type(dict.fromkeys(self._consumed() or ["application/json"]))
             self.put_in(parameter.get("schema"), (*path, "schema"), kind, said, required=parameter.get("required") is True)
 
     def _consumed(self) -> list[str]:

@@ -156,25 +156,34 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
         return _of_mapping(told, name)
     if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
-    for words in _OBJECTS:
-        own, schema = attribute(value, words.name), attribute(value, words.schema)
-        if isinstance(own, str) and schema is not None:
-            text = attribute(value, words.description)
-            inner = {"name": own, words.schema: schema} if isinstance(schema, dict) else tool_of(schema).schema
-            tool = _of_inputs(schema) if words.schema == "inputs" and isinstance(schema, dict) else None
-            read = tool if tool is not None else schema if isinstance(schema, dict) else inner
-            return [Tool(name or own, checked_json(read), text if isinstance(text, str) else None)]
+    if (tool := _of_library(value, name)) is not None:
+        return [tool]
     if (json := model_as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
             own = type(value).__name__
             message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
             raise TypeError(message)
         return _of_mapping(json, name)
-    if (
-        ismethod(call := attribute(value, "__call__")) and (kind := schema_of_type(call)) is not None
-    ):  # an object that is a function
+    call = attribute(value, "__call__")
+    if ismethod(call) and (kind := schema_of_type(call)) is not None:  # an object that is a function
         return [Tool(name or type(value).__name__, checked_json(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
+
+
+def _of_library(value: object, name: str | None) -> Tool | None:
+    """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
+    for words in _OBJECTS:
+        own, given = attribute(value, words.name), attribute(value, words.schema)
+        if isinstance(own, str) and given is not None:
+            text = attribute(value, words.description)
+            if not isinstance(given, dict):
+                schema = tool_of(given).schema
+            elif words.schema == "inputs":
+                schema = _of_inputs(given)
+            else:
+                schema = given
+            return Tool(name or own, checked_json(schema), text if isinstance(text, str) else None)
+    return None
 
 
 def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
 from lsprotocol import types
 
-from instrc.ir.surface import Call, Name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.limits.programs import COMPLETION_DISTANCE
@@ -17,15 +15,12 @@ from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.expected import Expected, expected
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, members
+from instrc.lsp.typed_text import is_silent, name_of_closed_call, name_of_open_call, without_silent
 from instrc.naming import pascal
 
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
-_OPEN = re.compile(r"[(){}\[\]]")
-_CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
-_SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
-"""A comment or a string, also one that has no end yet."""
 _VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
 _STATEMENTS = {
     "const": "const ${1:name} = $0",
@@ -56,9 +51,9 @@ def completion(document: TextDocument, offset: int, session: EditorSession, *, s
         schema = _path_schema(document, offset, found, knowledge)
         if found.group(3) or _values(schema):
             return _value_items(_values(schema), quoted=bool(found.group(3)))
-    if _is_silent(document.source.text[:offset]):
+    if is_silent(document.source.text[:offset]):
         return []
-    before = _SILENT.sub(lambda found: " " * len(found.group()), document.source.text[:offset])[-COMPLETION_DISTANCE:]
+    before = without_silent(document.source.text[:offset])[-COMPLETION_DISTANCE:]
     if path := _PATH.search(before):
         return _members(_path_schema(document, offset, path, knowledge))
     if path := _CALL_PATH.search(before):
@@ -91,15 +86,6 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
     return {}
 
 
-def _is_silent(before: str) -> bool:
-    """Tell whether a text ends in a comment or in a string."""
-    last = next(iter(deque(_SILENT.finditer(before), maxlen=1)), None)
-    if last is None or last.end() < len(before):
-        return False
-    found = last.group()
-    return found.startswith("//") or not (len(found) > 1 and found.endswith(("*/", found[0], "\n")))
-
-
 def _values(schema: Json) -> list[Json]:
     """Return the values that a schema lists."""
     listed = schema.get("enum") if isinstance(schema, dict) else None
@@ -119,7 +105,7 @@ def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionIt
 def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledge) -> Json:
     call = next((call for call in document.index.calls if call.span.end == end), None)
     if call is None:  # a program with a mistake here: the text says enough
-        called = _called_name(document.source.text[:end])
+        called = name_of_closed_call(document.source.text[:end])
         known = knowledge.find(called) if called else None
         return _down(knowledge.schema(known), way) if known else {}
     return _down(knowledge.value(call, document.index), way)
@@ -129,17 +115,6 @@ def _down(schema: Json, way: str) -> Json:
     for word in re.findall(r"[$\w]+", way):
         schema = members(schema).get(word, {})
     return schema
-
-
-def _called_name(before: str) -> str:
-    """Return the name before the bracket that the last `)` closes."""
-    level = 0
-    for sign in reversed(list(_OPEN.finditer(before))):
-        level += 1 if sign.group() in ")}]" else -1
-        if not level:
-            found = _CALLED.search(before[: sign.start()])
-            return found.group(1) if found else ""
-    return ""
 
 
 def _members(schema: Json) -> list[types.CompletionItem]:
@@ -154,11 +129,6 @@ def _members(schema: Json) -> list[types.CompletionItem]:
     ]
 
 
-def _description(schema: Json) -> str | None:
-    words = schema.get("description") if isinstance(schema, dict) else None
-    return words if isinstance(words, str) else None
-
-
 def _kind(schema: Json) -> str:
     if isinstance(schema, dict):
         kind = schema.get("type")
@@ -167,32 +137,20 @@ def _kind(schema: Json) -> str:
 
 
 def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
-    """Return the properties of the instruction in whose braces or brackets the place is."""
-    level = 0
-    inner = ""
-    for sign in reversed(list(_OPEN.finditer(before))):
-        if sign.group() in ")}]":
-            level += 1
-        elif level:
-            level -= 1
-        elif sign.group() == "{" and not inner:
-            inner = "{"
-        elif sign.group() == "(":
-            found = _CALLED.search(before[: sign.start()])
-            known = knowledge.find(found.group(1)) if found else None
-            items = _members(knowledge.schema(known)) if known else []
-            program = knowledge.program(found.group(1)) if found and not known else None
-            if program is not None:
-                items = [
-                    types.CompletionItem(label=name, kind=types.CompletionItemKind.Field) for name in declared_inputs(program)
-                ]
-            for item in items:
-                item.insert_text = f"{item.label}: "
-                item.sort_text = f"0{item.label}"
-            return items
-        else:
-            return []
-    return []
+    """Return the properties of the instruction, or the inputs of the program, in whose braces or brackets a text ends."""
+    name = name_of_open_call(before)
+    if name is None:
+        return []
+    if known := knowledge.find(name):
+        items = _members(knowledge.schema(known))
+    else:
+        program = knowledge.program(name)
+        inputs = () if program is None else declared_inputs(program)
+        items = [types.CompletionItem(label=each, kind=types.CompletionItemKind.Field) for each in inputs]
+    for item in items:
+        item.insert_text = f"{item.label}: "
+        item.sort_text = f"0{item.label}"
+    return items
 
 
 def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
@@ -257,24 +215,3 @@ def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> typ
     if known is not None and knowledge is not None:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, about(known, knowledge))
     return item
-
-
-def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
-    """Return what the call around an offset takes."""
-    knowledge = session.knowledge(document)
-    if knowledge is None or document.is_vibe:
-        return None
-    inside = [call for call in document.index.calls if call.span.start < offset < call.span.end and _behind_name(call, offset)]
-    if not inside:
-        return None
-    call = max(inside, key=lambda each: each.span.start)
-    known = knowledge.find(call.callee.text) if isinstance(call.callee, Name) else None
-    if known is None:
-        return None
-    slots = list(members(knowledge.schema(known)))
-    label = f"{call.callee.text}({{ {', '.join(slots)} }})"
-    return types.SignatureHelp([types.SignatureInformation(label=label)])
-
-
-def _behind_name(call: Call, offset: int) -> bool:
-    return offset > call.callee.span.end

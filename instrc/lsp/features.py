@@ -13,6 +13,7 @@ from instrc.lsp.editor_session import TextDocument
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import applied
 from instrc.lsp.server import Server
+from instrc.lsp.signature import signature
 
 T = TypeVar("T")
 
@@ -138,7 +139,7 @@ def _questions(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(["(", "{", ","]))
     def signed(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-        return _asked(server, params, lambda document, offset: completion.signature(document, offset, session), None)
+        return _asked(server, params, lambda document, offset: signature(document, offset, session), None)
 
 
 def _pictures(server: Server) -> None:

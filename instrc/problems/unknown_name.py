@@ -14,28 +14,14 @@ from instrc.source import Span
 
 _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
 """How YAML writes two of them."""
-
-
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
-
-
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
-
-
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
 """Functions of other languages that compute."""
-
-
 _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
-
-
 _REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
 """How the request that starts a program is called elsewhere."""
-
-
 _STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
-
-
 _IN_BLOCKS = {
     "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
     "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
@@ -48,11 +34,7 @@ _IN_BLOCKS = {
     "pass": "a block ends with a value; write `null` for nothing",
 }
 """Names that exist only in blocks, and words that end a block in other languages."""
-
-
 _FAILURES = frozenset({"e", "err", "ex", "exc", "exception"})
-
-
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 """Functions of other languages that process each element of a list."""
 

@@ -33,6 +33,7 @@ from instrc.lsp import coloring, completion, navigation
 from instrc.lsp.diagnostics import diagnostics
 from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
+from instrc.lsp.signature import signature
 
 SECONDS, GIGABYTES = 10, 3
 NOTICED, MUCH = 0.4, 1.0
@@ -187,7 +188,7 @@ def of_programs(text: str) -> dict[str, Work]:
     )
     works["editor: hover"] = asked(hover)
     works["editor: completion"] = asked(lambda document, at, session: completion.completion(document, at, session, snippets=True))
-    works["editor: signature"] = asked(completion.signature)
+    works["editor: signature"] = asked(signature)
     works["editor: definition"] = asked(navigation.definition)
     works["editor: references"] = asked(lambda document, at, _: navigation.references(document, at, declaration=True))
     works["editor: symbols"] = asked(lambda document, _, __: navigation.symbols(document))

@@ -29,6 +29,7 @@ from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import diagnostics
 from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
+from instrc.lsp.signature import signature
 from instrc.problems.report import Report
 
 VIBES = {
@@ -186,7 +187,7 @@ class Player:
             case "completion":
                 return (completion.completion(document, offset, session, snippets=True),)
             case "signatureHelp":
-                return (completion.signature(document, offset, session),)
+                return (signature(document, offset, session),)
             case "inlayHint":
                 return (coloring.inlay_hints(document, question.range, session),)
             case "references":

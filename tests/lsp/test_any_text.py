@@ -18,6 +18,7 @@ from instrc.lsp.diagnostics import actions, diagnostics, fix_all
 from instrc.lsp.editor_session import EditorSession
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
+from instrc.lsp.signature import signature
 from instrc.source import Source
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import tables
@@ -44,7 +45,7 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
         navigation.references(document, offset, declaration=True)
         navigation.rename(document, offset, "renamed")
         navigation.symbols(document)
-        completion.signature(document, offset, session)
+        signature(document, offset, session)
         coloring.semantic_tokens(document)
         coloring.folding(document)
 
