@@ -212,6 +212,15 @@ def test_the_uniform_spelling_is_read_by_the_schema_of_the_argument() -> None:
     ]
 
 
+def test_an_argument_has_the_schemas_of_the_patterns_that_its_name_matches() -> None:
+    arguments = {"type": "object", "patternProperties": {"^max_": {"type": "integer"}, "_count$": {"minimum": 1}}}
+    tools = {"Find": {"activity": "Find_Activity", "arguments": {**arguments, "additionalProperties": False}, "output": FOUND}}
+    assert names([task("a", "Find", max_count=2)], tools) == []
+    assert names([task("a", "Find", max_count="2")], tools) == [("wrong-argument", "/0/arguments/max_count")]
+    assert names([task("a", "Find", max_count=0)], tools) == [("wrong-argument", "/0/arguments/max_count")]
+    assert names([task("a", "Find", most=2)], tools) == [("unknown-argument", "/0/arguments/most")]
+
+
 @pytest.mark.parametrize(
     ("entries", "place"),
     [

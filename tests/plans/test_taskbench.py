@@ -269,6 +269,13 @@ def test_links_order_what_arguments_do_not() -> None:
     assert instrc.export_plan(waits.plan, DAILY)["task_links"] == [link]
 
 
+@pytest.mark.parametrize("links", [{"source": "a", "target": "b"}, "a → b", 7])
+def test_links_that_are_no_list_are_told(links: Any) -> None:
+    read = instrc.import_plan({"task_nodes": [{"task": "get_news", "arguments": []}], "task_links": links}, DAILY)
+    [problem] = [each for each in read.problems if each.name == "invalid-plan"]
+    assert (problem.pointer, problem.message) == ("/task_links", "the links are no list")
+
+
 def test_every_link_that_is_none_is_told() -> None:
     read = instrc.import_plan({"task_nodes": [{"task": "get_news", "arguments": []}], "task_links": [{}, 7]}, DAILY)
     assert [problem.pointer for problem in read.problems if problem.name == "invalid-plan"] == ["/task_links/0", "/task_links/1"]

@@ -17,6 +17,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, ActivityCall, ActivityError
 from instrc.runtime.handler_calls import attempt_call
 from instrc.runtime.http_activities import fill_template
+from instrc.runtime.retrying import Retry
 from instrc.runtime.secrets import MASK, redacted
 from instrc.runtime.served import served
 
@@ -156,6 +157,8 @@ def test_a_service_that_is_not_there_is_worth_another_try() -> None:
         ({"url": "http://a/", "headers": {"A": "${NOT_THERE_AT_ALL}"}}, "`NOT_THERE_AT_ALL`"),
         ({"url": "http://a/", "retry": {"tries": 3}}, "`retry`"),
         ({"url": "http://a/", "retry": {"attempts": -1}}, "`retry.attempts`"),
+        ({"url": "http://a/", "retry": {"attempts": 1.5}}, "`retry.attempts`"),
+        ({"url": "http://a/", "retry": {"pause": float("nan")}}, "`retry.pause`"),
         ({"url": "http://a/", "retry": {"codes": "no"}}, "`retry.codes`"),
         ({"url": "http://a/", "input": 5}, "`input`"),
         ({"mcp": "server 'unclosed"}, "`mcp`"),
@@ -164,6 +167,12 @@ def test_a_service_that_is_not_there_is_worth_another_try() -> None:
 )
 def test_a_table_that_cannot_be_read_says_what_is_wrong(table: dict[str, Any], said: str) -> None:
     assert said in reason(table)
+
+
+def test_a_table_says_when_the_activity_is_tried_again() -> None:
+    assert made({"url": "http://a/"}).retry == Retry()
+    policy = {"attempts": 5, "pause": 0.5, "factor": 1, "timeout": 2.5, "codes": ["busy"]}
+    assert made({"url": "http://a/", "retry": policy}).retry == Retry(5, 0.5, 1, timeout=2.5, codes=frozenset({"busy"}))
 
 
 SERVER = """

@@ -154,6 +154,13 @@ def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
     assert [problem.name for problem in caught.value.problems] == ["no-such-question"]
 
 
+def test_a_run_is_cancelled_by_a_program_that_does_not_carry_the_runs_too(stage: Stage) -> None:
+    other = DurableEngine(stage.engine.location.folder, stage._equip)
+    assert go(other.cancel("r1")).status == "cancelled"
+    assert go(stage.engine.show("r1")).status == "cancelled"
+    other.close()
+
+
 def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
     claims = stage.runner.claims
     assert go(claims.take_up("nobody", None)).task is None
