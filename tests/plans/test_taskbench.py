@@ -161,6 +161,11 @@ RESOURCE: dict[str, tuple[Any, str, bool]] = {
     "by name": ([SAID, node("Draw-It", "<output_of_Say_It>")], "odd-reference", True),
     "a member": ([SAID, node("Say It", "<node-0>.output")], "odd-reference", True),
     "an argument of another": ([SAID, node("Say It", "<task_nodes[0].arguments[0].value>")], "odd-reference", True),
+    "an argument that another does not have": (
+        [SAID, node("Say It", "<task_nodes[0].arguments[1].value>")],
+        "odd-reference",
+        False,
+    ),
     "the way of HuggingGPT": ([SAID, node("Say It", "<GENERATED>-0")], "odd-reference", True),
     "the other way of HuggingGPT": ([SAID, node("Say It", "<GENERATED-0>")], "odd-reference", True),
     "spaces around": ([SAID, node("Say It", " <node-0> ")], "odd-reference", True),
@@ -192,6 +197,8 @@ RESOURCE: dict[str, tuple[Any, str, bool]] = {
 def test_each_oddity_has_a_name_or_a_listed_repair(nodes: Any, name: str, *, repaired: bool) -> None:
     found = instrc.import_plan({"task_nodes": nodes}, SMALL)
     assert name in {problem.name for problem in found.problems if problem.severity == "error"}
+    told = [(problem.name, problem.pointer) for problem in found.problems]
+    assert len(told) == len(set(told))
     imported = instrc.import_plan({"task_nodes": nodes}, SMALL, repair=True)
     assert (imported.plan is not None) == repaired
     assert not repaired or name in {repair.mistake for repair in imported.repairs}

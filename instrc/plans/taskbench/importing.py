@@ -97,8 +97,8 @@ class PlanImporter:
         """Check the tasks as any plan is checked; places and names are those of the record."""
         for problem in check_read(list(enumerate(linked.tasks)), self.tools):
             at = _translated(problem.pointer, record, linked, placed)
-            if isinstance(problem, InvalidPlan) or (problem.name, at) in told:
-                continue  # a task without a name, which has been told; an argument of the wrong type
+            if (problem.name, at) in told:
+                continue  # an argument of the wrong type
             match problem:
                 case UnknownTool():
                     word = record.words[int(problem.pointer.split("/")[1])]
