@@ -64,11 +64,6 @@ class DocumentDefinitions:
         """Return the conjunction of parts of this document, which may refer to its definitions."""
         defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
         made = flatten({"allOf": schemas, **defined})
-        if not isinstance(made, dict):
-            return made
-        found = as_object(made.get("$defs", {}))
-        if all(name in self.schemas and equal(self.schemas[name], definition) for name, definition in found.items()):
-            return {keyword: value for keyword, value in made.items() if keyword != "$defs"}
         return self.hoist(made, "")
 
     @staticmethod

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from instrc.jsonvalue import Json
-
 if TYPE_CHECKING:
     from jsonschema import FormatChecker
 
@@ -23,18 +21,6 @@ def has_format(name: str, value: object) -> bool:
     """Tell whether a value has a format; what is no text has every one, and every text has an unknown one."""
     check = CHECKS.get(name)
     return check is None or not isinstance(value, str) or check(value)
-
-
-def missed_format(value: Json, schema: Json) -> str | None:
-    """Say which format a schema asks of a text that does not have it; `None` if the text has it, or none is asked for."""
-    if not isinstance(value, str) or not isinstance(schema, dict):
-        return None
-    name = schema.get("format")
-    if not isinstance(name, str) or has_format(name, value):
-        return None
-    from instrc.jsontext import dumps  # compiles patterns of its own; for mistakes
-
-    return f"{dumps(value)} is not a {dumps(name)}"
 
 
 @lru_cache(maxsize=1)

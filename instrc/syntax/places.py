@@ -40,6 +40,24 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
     return named if key else found
 
 
+def place_of_value(named: Span, pointer: str) -> Span:
+    """Return the place of a part of a literal: of the span itself, or behind the name in it, `dates: ["x"]`.
+
+    It is the name where the literal stands elsewhere, or is meant as a whole.
+    """
+    if not pointer:
+        return named
+    if named.text[:1] in ("[", "{"):
+        return place_in(named, pointer)
+    source = named.source
+    rest = _tokens(Span(source, named.end, min(len(source.text), named.end + ANNOTATION_DISTANCE)))
+    colon = next(rest, None)
+    if colon is None or colon.kind != "COLON" or (end := _end_of_next(rest)) is None:
+        return named
+    value = place_in(Span(source, colon.end, end), pointer)
+    return named if value.start == colon.end else value  # a literal of another name is no container
+
+
 def annotations_behind(call: Span) -> tuple[Span, ...]:
     """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
     found: list[Span] = []

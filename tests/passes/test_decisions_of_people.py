@@ -144,6 +144,12 @@ def test_a_person_who_decides_on_what_they_are_not_shown_is_reported_once_at_the
     assert "give the result of `Draft` to this step" in (only.hint or "")
 
 
+def test_a_second_person_who_decides_on_a_second_activity_is_reported_too() -> None:
+    asked = DRAFT + APPROVED + "const s = Sign_User(prompt); "
+    told = alarms(f"{asked}do {{ {SENT}; {YES}{{ when s.signed {{ Queue_Activity(d) }} }} }}")
+    assert [each.at and each.at.text for each in told] == ["Approve_User(prompt)", "Sign_User(prompt)"]
+
+
 @pytest.mark.parametrize("text", [*SHOWN.values(), *NO_DECISION.values()], ids=[*SHOWN, *NO_DECISION])
 def test_nobody_is_blamed_who_is_shown_it_or_does_not_decide_on_it(text: str) -> None:
     assert [str(problem) for problem in alarms(text)] == []

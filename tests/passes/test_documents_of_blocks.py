@@ -115,6 +115,17 @@ def test_a_vibe_that_refers_to_itself_does_so_in_the_value_of_a_block(block: str
         assert not any(whole.is_valid(around({"child": {"child": child}})) for child in (None, [], [{}, {}], {"name": 1}))
 
 
+def test_steps_are_put_into_a_property_that_refers_to_itself() -> None:
+    node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}}
+    vibe = {"type": "object", "properties": {"top": {"$ref": "#/$defs/node"}}, "required": ["top"], "$defs": {"node": node}}
+    [made] = instrc.artefacts(
+        "Nest({ top: { a: A } })", vibes={"Nest": vibe, "A": {"type": "object", "required": ["x"], "properties": {"x": {}}}}
+    )
+    whole = Draft202012Validator(made.documents["tool"])
+    assert whole.is_valid({"top": {"a": {"x": 1}, "child": {"child": {}}}})
+    assert not any(whole.is_valid({"top": top}) for top in ({}, {"a": {}}, {"a": {"x": 1}, "child": {"child": 1}}))
+
+
 @pytest.mark.parametrize("name", ["LLM_1", "LLM_1_item1", "LLM_1_item2", "EACH_1_item2"])
 def test_a_definition_of_a_vibe_is_not_called_like_a_context_of_any_item(name: str) -> None:
     node = {"type": "object", "properties": {"next": {"$ref": f"#/$defs/{name}"}}}

@@ -434,3 +434,76 @@ def test_a_block_with_a_called_program_that_is_written_twice_is_one(folder: Path
     block = "do { const a = A(prompt); Team(prompt, of: a.x) }"
     once, twice = (compiled(text, folder) for text in (f"const d = {block}; B(d, d)", f"B({block}, {block})"))
     assert dumps(once.documents) == dumps(twice.documents)
+
+
+def test_a_name_that_stands_for_nothing_is_told_though_nobody_uses_it(folder: Path) -> None:
+    [problem] = problems("const other = Nowhere; tool it = A(prompt)", folder)
+    assert (problem.name, problem.at and problem.at.text) == ("unknown-name", "Nowhere")
+
+
+def test_a_tool_of_one_step_has_its_name_for_a_title_where_the_vibe_has_none(folder: Path) -> None:
+    (folder / "Titled.vibe.json").write_text(dumps({**an_object(x=TEXT), "title": "A letter"}), encoding="utf-8")
+    for name, title in (("A", "it"), ("Titled", "A letter")):
+        assert compiled(f"tool it = {name}(prompt)", folder).documents["tool"]["title"] == title
+
+
+def test_a_task_of_a_plan_is_held_to_all_that_its_tool_says_of_the_arguments(folder: Path) -> None:
+    tool = {**an_object(q=TEXT, output=TEXT), "required": ["q"], "additionalProperties": False, "maxProperties": 1}
+    (folder / "Strict_Activity.vibe.json").write_text(dumps(tool), encoding="utf-8")
+    (folder / "Act.vibe.json").write_text(dumps(an_object(plan={"type": "array"})), encoding="utf-8")
+    made = compiled("RunPlan_Activity(Act(prompt, { plan: Plan(Strict_Activity) }).plan)", folder).documents["tool"]
+    [task] = made["properties"]["step1_act"]["properties"]["plan"]["items"]["anyOf"]
+    arguments = task["properties"]["arguments"]
+    assert {word: arguments.get(word) for word in ("type", "additionalProperties", "maxProperties")} == {
+        "type": "object",
+        "additionalProperties": False,
+        "maxProperties": 1,
+    }
+
+
+def test_what_prepares_an_activity_that_is_given_only_a_decision_does_not_hide_that(folder: Path) -> None:
+    (folder / "Approve_User.vibe.json").write_text(dumps(an_object(decision={"enum": ["yes", "no"]})), encoding="utf-8")
+    [problem] = problems("const a = A(prompt); const ok = Approve_User({ a }); Find_Activity(ok)", folder)
+    assert (problem.name, problem.at and problem.at.text) == ("unread-result", "Find_Activity(ok)")
+
+
+def test_what_fails_does_so_after_all_that_stands_beside_it(folder: Path) -> None:
+    (folder / "Undo_Activity.vibe.json").write_text(dumps(an_object(id=TEXT)), encoding="utf-8")
+    for written in ("Fail(error); Undo_Activity(prompt)", "Undo_Activity(prompt); Fail(error)"):
+        process = compiled(f"try {{ Get_Activity(prompt) }} else {{ {written} }}", folder).documents["process"]
+        steps = [key for context in process["$defs"].values() for key in context.get("properties", ()) if key.startswith("step")]
+        assert steps == ["step1_get", "step2_undo", "step3_fail"]
+
+
+@pytest.mark.parametrize(
+    ("excluded", "asked"),
+    [('{ const: "k" }', {"anyOf": [{"const": "k"}, {"type": "null"}]}), ('{ type: "null" }', {"type": "null"})],
+)
+def test_a_condition_that_excludes_a_value_excludes_null_beside_it(excluded: str, asked: Any, folder: Path) -> None:
+    process = compiled(f"const p = Perhaps(prompt); when p.word @ {{ not: {excluded} }} {{ A(p) }}", folder).documents["process"]
+    branch = process["$defs"]["WHEN_1"]["anyOf"][0]
+    assert branch["when"]["schema"] == {"not": asked}
+
+
+def test_a_block_at_the_top_that_nothing_reads_has_no_place_in_the_result(folder: Path) -> None:
+    with pytest.warns(instrc.CompileWarning, match="unread-pipe"):
+        result = compiled("do { Get_Activity(prompt) } | do { B(prompt) }", folder).documents["result"]
+    assert list(result["properties"]) == ["step3_do_b"]
+
+
+def test_what_nothing_satisfies_is_shown_as_a_whole_where_a_slot_of_it_is_filled(folder: Path) -> None:
+    never = {**TEXT, "minLength": 3, "maxLength": 1}
+    (folder / "Never.vibe.json").write_text(dumps(an_object(part=never)), encoding="utf-8")
+    found = problems('Never({ part: "x" })', folder)
+    assert ("impossible-schema", 'Never({ part: "x" })') in {(problem.name, problem.at and problem.at.text) for problem in found}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'const l = Names(prompt); each n in l.names { repeat { const j = Judge(n); j } until n is "x" }',
+        'try { Get_Activity(prompt) } else { repeat { const j = Judge(error); j } until error.code is "x" }',
+    ],
+)
+def test_a_loop_that_asks_after_what_a_block_around_it_has_never_sees_it_change(text: str, folder: Path) -> None:
+    assert "unchanging-condition" in {problem.name for problem in problems(text, folder)}

@@ -13,14 +13,15 @@ from instrc.passes.bind.steps import slot_reads
 
 
 def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]) -> tuple[Path, ...]:
-    """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else."""
+    """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else.
+
+    What a `repeat` asks for after `until` comes from inside of it; anything else is reported.
+    """
     bodies = regions_of(content)
     own = {region.number for region in bodies}
     found = list(direct)
     for region in bodies:
         found += _region_reads(ev, region)
-    if isinstance(content, blocks.Repeat):
-        found += [test.path for test in content.until]
     return tuple([path for path in dict.fromkeys(found) if ev.steps.regions.home_of(path) not in own])
 
 

@@ -24,7 +24,8 @@ from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.passes.bind.names import Called, CalledProgram, Special
 from instrc.passes.bind.program_arguments import admits_literal
 from instrc.passes.bind.values import Data, Inner, StepResult
-from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
+from instrc.passes.part_of import part_of
+from instrc.passes.plan_schema import RUN_PLAN, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest

@@ -18,9 +18,9 @@ from instrc.passes.bind.scopes import ProgramNames
 from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
-from instrc.schema.evaluation import satisfies
-from instrc.schema.validation import validate
+from instrc.schema.literals import literal_fault
 from instrc.source import Span
+from instrc.syntax.places import place_of_value
 
 
 class _GivenInput(NamedTuple):
@@ -110,17 +110,12 @@ def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, S
 
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
     """Tell whether the schema of an argument admits a literal; report if not."""
-    if satisfies(literal, schema) is not False:
-        if not isinstance(schema, dict) or "format" not in schema:
-            return True
-        from instrc.schema.formats import missed_format  # few literals have a format
-
-        reason = missed_format(literal, schema)
-    else:
-        reason = "; ".join(each.message for each in validate(literal, schema, most=1))
-    if reason is None:
+    fault = literal_fault(literal, schema)
+    if fault is None:
         return True
-    ev.report.add(problems.plan_arguments.WrongArgument(at=at, pointer="", callee=callee, argument=name, reason=reason))
+    place = place_of_value(at, fault.instance)
+    found = problems.plan_arguments.WrongArgument(at=place, pointer="", callee=callee, argument=name, reason=fault.message)
+    ev.report.add(found)
     return False
 
 

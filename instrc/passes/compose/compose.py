@@ -13,7 +13,7 @@ from instrc.flattening.beside import closes
 from instrc.ir.blocks import regions_of
 from instrc.ir.fusion import Fusion, Unit
 from instrc.ir.graph import FlatGraph, Graph, Placed
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object
 from instrc.passes.compose.contents import ContentSchema
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
@@ -22,6 +22,7 @@ from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.instructions import InstructionTable
+from instrc.passes.part_of import part_of
 from instrc.passes.trampoline import Task, run_task
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -121,6 +122,7 @@ class _Composer:
 
     def demand_room(self, graph: Graph, schemas: dict[int, Json], schema: Json, place: Placed) -> None:
         """Report steps with keys written by hand that the property they are put into does not admit."""
+        around = schema
         for name in place.slots:
             properties = schema.get("properties") if isinstance(schema, dict) else None
             schema = properties.get(name) if isinstance(properties, dict) else None
@@ -131,7 +133,7 @@ class _Composer:
         whole: Json = {"type": "object", "properties": filled, "required": list(filled)}
         closing = tuple(filter(closes, place.block.annotations))
         content = ContentSchema(self.instructions, self.report)
-        content.fold(schema, (content.annotated(whole, closing, place.block.span),), place.block.span)
+        content.fold(part_of(as_object(around), schema), (content.annotated(whole, closing, place.block.span),), place.block.span)
 
     def made(self, recipe: Recipe, span: Span, make: Callable[[ContentSchema], Task[Json]]) -> _Composed:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
@@ -146,7 +148,6 @@ class _Composer:
                 made = with_shared_references(made)
             holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
             found = _Composed(made, tuple(content.placed), holds_references)
-            self.failed |= content.failed
             if len(self.report.problems) == before:
                 own = self.plans or bool(found.placed)
                 (self.known if own else self.shared)[recipe] = found

@@ -37,8 +37,6 @@ class ContentSchema:
         self.report = report
         self.placed: list[Placed] = []
         """The objects of steps that stand in it."""
-        self.failed = False
-        """Whether something was reported that leaves no schema."""
 
     def of(self, content: Content, path: tuple[str, ...]) -> Task[Json]:
         """Compose what fills a step or a slot; `path` are the slots that lead to it."""
@@ -81,7 +79,6 @@ class ContentSchema:
         lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
         for problem in lacking:
             self.report.add(problem)
-        self.failed |= bool(lacking)
         return bool(lacking)
 
     def demand_possible(self, schema: Json, span: Span, instruction: Instruction) -> None:

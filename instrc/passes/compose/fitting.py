@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from instrc import problems
 from instrc.ir.fusion import Fusion
 from instrc.ir.graph import FlatGraph, TypedArgument
+from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json, mapping
 from instrc.passes.compose.nulls import inputs_of
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.problems.report import Report
-from instrc.schema.evaluation import satisfies
 from instrc.schema.kinds import ALL, own_kinds
+from instrc.schema.literals import literal_fault
 from instrc.schema.relations import disjoint
 from instrc.source import Span
+from instrc.syntax.places import place_of_value
 
 
 def check_fitting(flat: FlatGraph, report: Report) -> None:
@@ -28,12 +30,12 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
         return
     outcomes = Outcomes(flat.graph, flat.schemas, recorded=True)
     for each in given:
-        reason = _fault(each, outcomes)
-        if reason is not None:
+        value = each.value
+        found = _literal_fault(each, value) if isinstance(value, Constant) else _path_fault(flat, each, value, outcomes)
+        if found is not None:
+            at, reason = found
             report.add(
-                problems.plan_arguments.WrongArgument(
-                    at=_place(flat, each), pointer="", callee=each.callee, argument=each.label, reason=reason
-                )
+                problems.plan_arguments.WrongArgument(at=at, pointer="", callee=each.callee, argument=each.label, reason=reason)
             )
 
 
@@ -65,29 +67,20 @@ def _filled(flat: FlatGraph) -> Iterator[TypedArgument]:
                 )
 
 
-def _fault(given: TypedArgument, outcomes: Outcomes) -> str | None:
-    """Return why no value of an argument can be valid; `None` if one may be."""
-    value = given.value
-    if isinstance(value, Constant):
-        if satisfies(value.value, given.schema) is not False:
-            return _missed_format(value.value, given.schema)
-        from instrc.schema.validation import validate  # brings a library that few programs need
+def _literal_fault(given: TypedArgument, value: Constant) -> tuple[Span, str] | None:
+    """Return where and why a literal cannot be valid; `None` if it may be."""
+    fault = literal_fault(value.value, given.schema)
+    return None if fault is None else (place_of_value(given.named, fault.instance), fault.message)
 
-        return "; ".join(each.message for each in validate(value.value, given.schema, most=1))
+
+def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Outcomes) -> tuple[Span, str] | None:
+    """Return where and why no value that a path leads to can be valid; `None` if one may be."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
         return None
     if not value.tail and not disjoint(found, _OBJECT):
         return None
-    return _reason(found, given.schema)
-
-
-def _missed_format(value: Json, schema: Json) -> str | None:
-    if not isinstance(schema, dict) or "format" not in schema:
-        return None
-    from instrc.schema.formats import missed_format  # few literals have a format
-
-    return missed_format(value, schema)
+    return _place(flat, given), _reason(found, given.schema)
 
 
 _OBJECT: Json = {"type": "object"}

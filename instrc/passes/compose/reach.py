@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.blocks import Each, Repeat, Test, tests_of
+from instrc.ir.blocks import Each, Repeat, Test, regions_of, tests_of
 from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
@@ -23,6 +23,7 @@ from instrc.passes.compose.unread import unread_results
 from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
+from instrc.schema.literals import missed_format
 from instrc.schema.relations import disjoint, implies
 from instrc.source import Span
 
@@ -82,14 +83,17 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 report.add(
                     problems.conditions.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test))
                 )
+            elif (fault := _missed_format(schema, test)) is not None:
+                report.add(problems.conditions.NeverTrue(at=test.span, advice=fault))
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
-            inside = numbers_in(graph, step.content.body)
+            inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin
                 known = outcomes.find(test.path).schema is not None  # else that is the mistake
-                if known and origin not in inside and not isinstance(origin, Local):
+                changes = origin.block in own if isinstance(origin, Local) else origin in inside
+                if known and not changes:
                     report.add(problems.conditions.UnchangingCondition(at=test.span))
 
 
@@ -109,6 +113,14 @@ def _advice(schema: Json, test: Test) -> str:
         if "object" in kinds:
             return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
     return ""
+
+
+def _missed_format(schema: Json, test: Test) -> str | None:
+    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
+    named = test.schema if isinstance(test.schema, dict) else {}
+    values = [named["const"]] if "const" in named else listing(named.get("enum"))
+    faults = [missed_format(value, schema) for value in values]
+    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
 
 
 _SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
