@@ -30,6 +30,8 @@ COMPARED_NAMES: Final = 1_000_000
 """Names that misspelt ones of one file are compared with, all together; a second.  For further ones no names are offered."""
 COMPARED_NAME: Final = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
+LIST_BEFORE_CALL: Final = 1_000
+"""Characters between the name of a slot and a call in its list, within which the two are one mistake."""
 COMPARED_LABELS: Final = 20
 """Labels that one is compared with for each letter it may lack."""
 

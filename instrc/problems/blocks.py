@@ -176,6 +176,8 @@ class BracesAfterName(Problem):
     name: ClassVar[str] = "braces-after-name"
 
     word: str
+    duration: str = ""
+    """The duration behind the word, as it is to be written."""
 
     @property
     def message(self) -> str:
@@ -185,7 +187,8 @@ class BracesAfterName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return INSTEAD.get(self.word.casefold(), f"write `{self.word}({{ … }})`")
+        told = INSTEAD.get(self.word.casefold(), f"write `{self.word}({{ … }})`")
+        return told.replace("PT30S", self.duration) if self.duration else told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

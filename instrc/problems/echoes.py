@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
+from instrc.limits.programs import LIST_BEFORE_CALL
 from instrc.problems.problem import Problem
 from instrc.source import Source, Span
 
@@ -26,6 +27,7 @@ _ECHOES = frozenset(
         "bare-fail",
         "placeholder",
         "not-a-value",
+        "slot-not-found",
     }
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
@@ -34,6 +36,8 @@ _REFUSALS = ("closed-away", "contradiction", "impossible-schema")
 """Problems that show what leaves nothing to satisfy a schema."""
 _WORDS = re.compile(r"\w+"), re.compile(r"[^\s!-/:-@\[-^`{-~]+")
 """What may be a name: names have marks as well that are no letters to Python."""
+_LIST_OPENS = re.compile(r"\s*:\s*\[[^\])]*")
+"""What stands between the name of a slot and a call in its list."""
 
 
 def without_echoes(problems: list[Problem]) -> list[Problem]:
@@ -78,6 +82,21 @@ def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
     whole = _PlacesOfProblems(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
     for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
         if problem.severity == "warning" and problem.at and whole.have_around(problem.at):
+            yield problem
+
+
+def _slots_of_no_data(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield unknown slots of lists that hold a call, `needs: [Draft]`: what is told of the call takes the list away."""
+    calls = sorted((problem.at for problem in by_name.get("not-data", ()) if problem.at), key=lambda call: call.start)
+    starts = [call.start for call in calls]
+    for problem in by_name.get("slot-not-found", ()) if calls else ():
+        if problem.at is None:
+            continue
+        place, source = bisect_left(starts, problem.at.end), problem.at.source
+        call = calls[place] if place < len(calls) else None
+        if call is None or call.source is not source or call.start - problem.at.end > LIST_BEFORE_CALL:
+            continue
+        if _LIST_OPENS.fullmatch(source.text, problem.at.end, call.start):
             yield problem
 
 
@@ -128,6 +147,7 @@ _RULES = (
     _read_where_the_mistake_is,
     _of_contradictions,
     _inside_of_nothing,
+    _slots_of_no_data,
     _unsatisfiable_for_a_reason,
     _beside_unknown_names,
     _of_one_name,

@@ -22,6 +22,11 @@ _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
 _REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
 """How the request that starts a program is called elsewhere."""
 _STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
+_ENDS = {
+    "START": "remove it: a program begins with what reads `prompt`",
+    "END": "remove it: a program ends when its steps are done",
+}
+"""How graphs of other systems begin and end."""
 _IN_BLOCKS = {
     "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
     "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
@@ -97,6 +102,8 @@ class UnknownName(Problem):
         """Return the way out where the word itself shows what was meant; most do so only where no name is near."""
         if self.word in FOREIGN_VALUES:
             return f"write `{FOREIGN_VALUES[self.word]}`"
+        if self.word in _ENDS:
+            return _ENDS[self.word]
         if not self.nearest and (told := self._of_word_of_other_languages()):
             return told
         if self.word in _WAITING and self._next().startswith("("):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from instrc.problems.blocks import BadCondition, IncompleteBlock, MissingBraces, StrayElse, StrayWord
+from instrc.problems.blocks import BadCondition, BracesAfterName, IncompleteBlock, MissingBraces, StrayElse, StrayWord
 from instrc.problems.brackets import (
     ExtraClosingBracket,
     ExtraComma,
@@ -13,6 +14,7 @@ from instrc.problems.brackets import (
     MissingComma,
     SemicolonInBrackets,
 )
+from instrc.problems.deadlines import BadDuration
 from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import MissingColon, MissingKey, NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
@@ -86,6 +88,23 @@ def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]
     if not any(isinstance(problem, IncompleteBlock) and problem.word == "try" for problem in told):
         return found
     return [problem for problem in found if not (isinstance(problem, ForeignStatement) and problem.word in HANDLING)]
+
+
+def durations_with_words(found: list[Problem]) -> list[Problem]:
+    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
+    durations = {problem.at.start: problem for problem in found if isinstance(problem, BadDuration) and problem.at is not None}
+    told: set[int] = set()
+    kept: list[Problem] = []
+    for problem in found:
+        if durations and isinstance(problem, BracesAfterName) and problem.at is not None:
+            text, behind = problem.at.source.text, problem.at.end
+            while text[behind : behind + 1].isspace():
+                behind += 1
+            if (duration := durations.get(behind)) is not None:
+                told.add(behind)
+                problem = replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
+        kept.append(problem)
+    return [each for each in kept if not (isinstance(each, BadDuration) and each.at is not None and each.at.start in told)]
 
 
 def each_word_once(found: list[Problem]) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.words import ForeignStatement
 from instrc.source import Source
 from instrc.syntax.build import Builder
-from instrc.syntax.consequences import Consequences, each_word_once, without_handlers
+from instrc.syntax.consequences import Consequences, durations_with_words, each_word_once, without_handlers
 from instrc.syntax.depth import deep_at
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
@@ -62,7 +62,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
     builder.problems[:] = [each for each in builder.problems if not machine.consequences.caused(each)]
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
-    builder.problems[:] = each_word_once(without_handlers(builder.problems, builder.problems))
+    builder.problems[:] = each_word_once(durations_with_words(without_handlers(builder.problems, builder.problems)))
     builder.hopeless = machine.repairs >= RECOVERED_MISTAKES
 
 
