@@ -8,7 +8,7 @@ from functools import partial
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
-from instrc.lint.nodes import program_nodes
+from instrc.lint.nodes import program_nodes, statements_with
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of
 from instrc.source import Span
@@ -42,7 +42,7 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
 
 def _schemas(program: Program) -> Iterator[tuple[Json, Span, bool]]:
     """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
-    for node in program_nodes(program):
+    for node in program_nodes(statements_with(program, "@")):
         match node:
             case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
                 yield schema, at, False

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import cast
+from operator import attrgetter
 
 import msgspec
 
-from instrc.ir.surface import Program
+from instrc.ir.surface import Program, Statement
 
 
-def program_nodes(program: Program) -> Iterator[object]:
-    """Yield each node of a program in order of place; names and places in them are not nodes, nor are annotations."""
-    stack: list[object] = list(reversed(program.statements))
+def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
+    """Yield each node of some statements in order of place; names and places in them are not nodes, nor are annotations."""
+    stack: list[object] = [*statements]
+    stack.reverse()
     while stack:
         node = stack.pop()
-        if isinstance(node, tuple):
-            stack.extend(reversed(node))
-            continue
-        parts = _parts(cast("Hashable", type(node)))
-        if parts is not None:
+        kind = node.__class__
+        if kind is tuple:
+            stack += node[::-1]  # type: ignore[index]  # of nodes
+        elif (parts := _parts(kind)) is not None:  # type: ignore[arg-type]  # classes can be hashed
             yield node
-            stack.extend(getattr(node, name) for name in reversed(parts))
+            stack += parts(node)
+
+
+def statements_with(program: Program, sign: str) -> list[Statement]:
+    """Return the statements of a program in which a sign stands: few of them are worth a walk."""
+    text = program.source.text
+    return [each for each in program.statements if text.find(sign, each.span.start, each.span.end) >= 0]
 
 
 @cache
-def _parts(kind: Hashable) -> tuple[str, ...] | None:
-    """Return the fields of a node that may hold further nodes; `None` for what is no node."""
-    if not isinstance(kind, type) or not issubclass(kind, msgspec.Struct):
+def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
+    """Return what gives the parts of a node that may hold further nodes, the last first; `None` for what is no node."""
+    if not issubclass(kind, msgspec.Struct):
         return None
-    return tuple(each for each in kind.__struct_fields__ if not (each.endswith("span") or each in {"annotation", "schema"}))
+    fields = kind.__struct_fields__
+    names = [each for each in reversed(fields) if not (each.endswith("span") or each in {"annotation", "schema"})]
+    return attrgetter(*names) if len(names) > 1 else lambda node: tuple(getattr(node, name) for name in names)

@@ -28,7 +28,7 @@ def placeholders(program: Program) -> Iterator[Problem]:
     """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
     if not re.search(_BEHIND_QUOTE, program.source.text):
         return
-    written = list(program_nodes(program))
+    written = list(program_nodes(program.statements))
     known = set(_values(written))
     for text, at in _texts(written):
         if "{" not in text and "<%" not in text:

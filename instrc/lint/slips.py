@@ -37,7 +37,7 @@ def slips(program: Program) -> Iterator[Problem]:
     yield from named
     if not (deeper or empty or similar or bare):
         return
-    written = list(program_nodes(program))
+    written = list(program_nodes(program.statements))
     if deeper:
         yield from _indented(program, written)
     if empty:
