@@ -58,6 +58,10 @@ class Outcomes:
         """What schemas are as parts of others, beside these, by their identity and a name: many blocks end in the same."""
         self._handed_on: dict[int, tuple[Json, Json]] = {}
         """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
+        self._members: dict[tuple[int, str], tuple[Json, MemberSchema]] = {}
+        """What was found out about members, beside the schemas they were looked for in, by the identity of these."""
+        self._eithers: dict[tuple[int, ...], tuple[list[Json], Json]] = {}
+        """What one of some schemas admits, beside these, by their identities."""
 
     @property
     def blocks(self) -> dict[int, Json]:
@@ -118,16 +122,22 @@ class Outcomes:
             if found.schema is None:
                 return found
             body = self._found.body_of(Path(path.origin, path.tail[:place])) if self._rounds else None
-            optional, nothing = found.optional, self._may_be_no_round(path, place, found.schema)
             if body is None:
-                found = member(found.schema, name)
+                below = self._member(found.schema, name)
             elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
+                nothing = self._may_be_no_round(path, place, found.schema)
                 made = self._previous(body, name)
-                found = MemberSchema(nullable(made) if nothing else made)
+                below = MemberSchema(nullable(made) if nothing else made)
             else:
-                found = MemberSchema(None, known)
-            found = replace(found, optional=found.optional or optional)
+                below = MemberSchema(None, known)
+            found = replace(below, optional=True) if found.optional else below
         return found
+
+    def _member(self, schema: Json, name: str) -> MemberSchema:
+        known = self._members.get((id(schema), name))
+        if known is None:
+            known = self._members[id(schema), name] = schema, member(schema, name)
+        return known[1]
 
     def _may_be_no_round(self, path: Path, place: int, schema: Json) -> bool:
         """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
@@ -199,7 +209,13 @@ class Outcomes:
 
     def _either(self, regions: tuple[Region, ...]) -> Json:
         values = [self.reading(region.value) for region in regions if not self.fails(region)]
-        return either(values) if values else NULL
+        if not values:
+            return NULL
+        key = tuple(map(id, values))
+        known = self._eithers.get(key)
+        if known is None:
+            known = self._eithers[key] = values, either(values)
+        return known[1]
 
     def _local(self, origin: Local) -> Json:
         match origin.kind:
