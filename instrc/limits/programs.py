@@ -49,6 +49,8 @@ SEARCHED_CHUNKS: Final = 20_000
 """Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
 EXPORTED_STEPS: Final = 200_000
 """Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
+KEPT_CUT: Final = 12
+"""Nodes up to which it is remembered how they were cut."""
 ORDERED_BLOCKS: Final = 24
 """Blocks that others wait for, up to which every order of them is tried."""
 SEARCHED_STATES: Final = 64

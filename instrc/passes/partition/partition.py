@@ -6,10 +6,13 @@ then each step lies as late as those who read it allow.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
+from instrc.limits.programs import KEPT_CUT
 from instrc.passes.partition.needs import Home, needs_of, problem_of_circle, steps_in, topological_order
 from instrc.passes.partition.nodes import BLOCK, ORDER, PLACE, CutChunk, PartitionNode, chunk_of
 from instrc.passes.partition.number import number_steps
@@ -84,12 +87,24 @@ def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     apart = [node.apart for node in nodes]
     if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
         return (chunk_of(carried[0], nodes),)
-    executors, blocks = sequence(carried, [node.reads for node in nodes], apart)
-    where = _as_late_as_possible(nodes, executors, blocks)
+    shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
+    executors, where = _known_cut(*shape) if len(nodes) <= KEPT_CUT else _cut(*shape)
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
     return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
+
+
+def _cut(
+    executors: tuple[int, ...], reads: tuple[tuple[int, ...], ...], apart: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the executor of each chunk, and the chunk of each node."""
+    found, blocks = sequence(executors, reads, apart)
+    return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
+
+
+_known_cut = lru_cache(1024)(_cut)
+"""The same, kept: the bodies of blocks are short and much alike."""
 
 
 def _number_chunks(
@@ -146,21 +161,27 @@ def _nodes(
     return nodes
 
 
-def _as_late_as_possible(nodes: list[PartitionNode], executors: list[int], blocks: dict[int, int]) -> list[int]:
+def _as_late_as_possible(
+    executors: tuple[int, ...],
+    reads: tuple[tuple[int, ...], ...],
+    apart: tuple[tuple[int, ...], ...],
+    chunks: list[int],
+    blocks: dict[int, int],
+) -> tuple[int, ...]:
     """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
-    last_of = [[-1] * (len(executors) + 1) for _ in ORDER]
+    last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
     for executor in range(len(ORDER)):
-        for i, each in enumerate(executors):
+        for i, each in enumerate(chunks):
             last_of[executor][i + 1] = i if each == executor else last_of[executor][i]
-    limit = [len(executors)] * len(nodes)
-    where = [0] * len(nodes)
-    for index in range(len(nodes) - 1, -1, -1):
-        node = nodes[index]
-        where[index] = blocks[index] if index in blocks else last_of[node.executor][limit[index]]
-        for need in node.reads:
-            same = nodes[need].executor == node.executor and need not in blocks and need not in node.apart
+    limit = [len(chunks)] * len(executors)
+    where = [0] * len(executors)
+    for index in range(len(executors) - 1, -1, -1):
+        executor = executors[index]
+        where[index] = blocks[index] if index in blocks else last_of[executor][limit[index]]
+        for need in reads[index]:
+            same = executors[need] == executor and need not in blocks and need not in apart[index]
             limit[need] = min(limit[need], where[index] + 1 if same else where[index])
-    return where
+    return tuple(where)
 
 
 def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> ArtefactShape:
