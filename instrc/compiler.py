@@ -16,6 +16,7 @@ from instrc.lint.programs import review_program, review_vibes
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
 from instrc.passes.bind.bind import bind
+from instrc.passes.bind.settled import SettledExports
 from instrc.passes.compose.compose import compose
 from instrc.passes.compose.loops import bound_all_loops
 from instrc.passes.compose.objects import admits_objects
@@ -49,12 +50,25 @@ def compile_source(
         return tuple(_emitted(plan, options) for plan in plans)
 
 
-def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
-    """Report what is wrong with a program; what it exports is emitted only where that could fail."""
+def check_source(
+    source: Source,
+    registry: Registry,
+    options: CompileOptions,
+    report: Report,
+    *,
+    stem: str,
+    settled: SettledExports | None = None,
+) -> None:
+    """Report what is wrong with a program; what it exports is emitted only where that could fail.
+
+    `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
+    """
     with paused_collector():
-        for plan in _plans(source, registry, options, report, stem=stem):
+        for plan in _plans(source, registry, options, report, stem=stem, settled=settled):
             if plan.intersects:
                 _emitted(plan, options)
+        if settled is not None:
+            settled.settle(report.problems)
 
 
 def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
@@ -71,6 +85,7 @@ def _plans(
     *,
     stem: str,
     launching: frozenset[str] = frozenset(),
+    settled: SettledExports | None = None,
 ) -> list[Plan]:
     """Return the plan of each export of a program."""
     program = parse(source, report)
@@ -79,7 +94,7 @@ def _plans(
     report.problems.extend(review_program(program, options))
     launch = partial(_launched, options, launching)
     instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)
-    graphs = bind(program, instructions, report, stem=stem)
+    graphs = bind(program, instructions, report, stem=stem, settled=settled)
     review_vibes(instructions, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))

@@ -22,6 +22,7 @@ from instrc.vibes.context import ProjectContext
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
     from instrc.ir.options import CompileOptions
+    from instrc.passes.bind.settled import SettledExports
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
 
@@ -59,6 +60,8 @@ class Workspace:
         `memory` are schemas by name, before those of all folders.
         """
         self._unsaved = {} if unsaved is None else unsaved
+        self._settled: dict[str, SettledExports] | None = None if unsaved is None else {}
+        """What is known of each program that was checked, for an editor, which has it checked again and again."""
         self._project = ProjectContext(
             [Path(root) for root in roots],
             [Path(root) for root in shared],
@@ -134,7 +137,15 @@ class Workspace:
         source = self._read(path, place, report)
         if source is not None:
             registry = self._project.registry(place)
-            compiler.check_source(source, registry, self._options(place, OptionOverrides()), report, stem=_stem(place))
+            options, settled = self._options(place, OptionOverrides()), self._known(path)
+            compiler.check_source(source, registry, options, report, stem=_stem(place), settled=settled)
+
+    def _known(self, path: str) -> SettledExports | None:
+        if self._settled is None:
+            return None
+        from instrc.passes.bind.settled import SettledExports  # editors only
+
+        return self._settled.setdefault(path, SettledExports())
 
     def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc import compiler  # the whole of it is loaded only here

@@ -34,6 +34,7 @@ from instrc.passes.bind.lookup import alias
 from instrc.passes.bind.names import RESERVED, define
 from instrc.passes.bind.scopes import LocalName, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
+from instrc.passes.bind.settled import BoundExport, ExportSlices, SettledExports
 from instrc.passes.bind.values import BoundValue, Cut, Data, Members
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run_task
@@ -45,12 +46,15 @@ class Export(msgspec.Struct, frozen=True):
 
     name: str | None
     expression: Expression
+    statement: Binding | Anonymous
 
 
-def bind(program: Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
+def bind(
+    program: Program, instructions: InstructionTable, report: Report, *, stem: str, settled: SettledExports | None = None
+) -> tuple[Graph, ...]:
     """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
 
-    Exports that hold a mistake are left out: it is in the report.
+    Exports that hold a mistake are left out: it is in the report.  So are those that are `settled`.
     """
     mine = Report()
     names = define(program, mine, instructions)
@@ -60,40 +64,35 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     bindings = [each for each in program.statements if isinstance(each, Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
-    exports = explicit or [Export(None, binding.value) for binding in idle]
+    exports = explicit or [Export(None, binding.value, binding) for binding in idle]
     graphs: list[Graph] = []
     steps = 0
     earlier: set[str] = set()
     values = {each.name.text for each in bindings if not isinstance(each.value, Name | Uri)}
+    slices = None if settled is None else settled.slices(names)
     for export in exports:
-        graph, looked_up = _graph(export, root, instructions, mine)
-        read |= looked_up
-        if graph is not None:
-            graphs.append(graph)
-            steps += len(graph.steps)
+        bound = None if slices is None else slices.find(export.statement)
+        if bound is None:
+            graph, bound = _graph(export, root, instructions, mine, slices)
+            if graph is not None:
+                graphs.append(graph)
+        read |= bound.read
+        steps += bound.steps
         if steps > EXPORTED_STEPS:
             at, unit = export.expression.span, "steps in all its exports"
             mine.add(problems.size.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
             report.problems.extend(mine.once())
             return ()
         if explicit and export.name is None:
-            if shared := earlier & looked_up & values:
+            if shared := earlier & bound.read & values:
                 mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=min(shared)))
-            earlier |= looked_up
+            earlier |= bound.read
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
-    evaluation = Evaluation(evaluate, instructions, mine, Identities())  # one for all, so that nothing in them is read twice
-    for binding in bindings:  # what no export needs is read for its mistakes
-        name = binding.name
-        if name.text not in needed and name.text not in read and name.text not in evaluation.read:
-            if evaluation.ends.is_alias(LocalName(binding, root)):
-                alias(evaluation, name, root)
-            else:
-                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
-    if not any(
-        isinstance(problem, problems.unknown_name.UnknownName) for problem in mine.problems
-    ):  # one of them may be misspelt
+    _read_alone([each for each in bindings if each.name.text not in needed | read], root, mine)
+    unknown = problems.unknown_name.UnknownName
+    if not any(isinstance(problem, unknown) for problem in mine.problems):  # one of them may be misspelt
         for each in unused:
             mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
     if not exports and not mine.failed:
@@ -106,21 +105,42 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     return _name_graphs(graphs, stem)
 
 
+def _read_alone(bindings: list[Binding], root: Scope, report: Report) -> None:
+    """Read what no export needs, for the mistakes in it."""
+    evaluation = Evaluation(
+        evaluate, root.program.instructions, report, Identities()
+    )  # one for all, so that nothing is read twice
+    for binding in bindings:
+        name = binding.name
+        if name.text not in evaluation.read:
+            if evaluation.ends.is_alias(LocalName(binding, root)):
+                alias(evaluation, name, root)
+            else:
+                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+
+
 def _exports(program: Program) -> list[Export]:
     """Return what is exported explicitly: each `tool` and each expression that stands alone."""
     found: list[Export] = []
     for statement in program.statements:
         if isinstance(statement, Anonymous):
-            found.append(Export(None, statement.value))
+            found.append(Export(None, statement.value, statement))
         elif isinstance(statement, Binding) and statement.exported:
-            found.append(Export(statement.name.text, statement.value))
+            found.append(Export(statement.name.text, statement.value, statement))
     return found
 
 
-def _graph(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Graph | None, set[str]]:
-    """Return the graph of one export, and the names that were looked up on the way."""
+def _graph(
+    export: Export, root: Scope, instructions: InstructionTable, report: Report, slices: ExportSlices | None
+) -> tuple[Graph | None, BoundExport]:
+    """Return the graph of one export, and what the rest of the program has to know of it."""
+    told, called = len(report.problems), instructions.called_programs
     evaluation, value = _evaluated(export, root, instructions, report)
-    return (None if value is None else _graph_of(export, evaluation, value, root.program, report)), evaluation.read
+    graph = None if value is None else _graph_of(export, evaluation, value, root.program, report)
+    bound = BoundExport(frozenset(evaluation.read), 0 if graph is None else len(graph.steps))
+    if slices is not None and graph is not None and (told, called) == (len(report.problems), instructions.called_programs):
+        slices.note(export.statement, bound)
+    return graph, bound
 
 
 def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
