@@ -18,8 +18,6 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
     always: list[Json] = []
     made: list[JsonObject] = []
     for keyword, others in todo.apart.items():
-        if not others:
-            continue
         from instrc.flattening.residual import ResidualAllOf  # few schemas keep anything apart
 
         residual = ResidualAllOf(

@@ -94,7 +94,7 @@ class SchemaStore(Located):
 
     def enter(self, resource: Resource, anchors: Anchors) -> DynamicScope:
         """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
-        if resource.dynamic and not resource.dynamic.keys() <= anchors.keys():
+        if not resource.dynamic.keys() <= anchors.keys():
             merged = dict(anchors)
             for name, node in resource.dynamic.items():
                 merged.setdefault(name, (node, resource))

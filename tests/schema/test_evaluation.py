@@ -27,6 +27,7 @@ CERTAIN: list[tuple[Any, Any, bool]] = [
     (3, {"maximum": 2}, False),
     (1.5, {"multipleOf": 0.5}, True),
     (1.5, {"multipleOf": 1}, False),
+    (2**53, {"multipleOf": 3}, False),  # up to here a float holds every integer
     ("ab", {"minLength": 2, "maxLength": 2, "pattern": "^a", "minItems": 3}, True),
     ("ab", {"pattern": "^b"}, False),
     ({"a": 1}, {"required": ["a"], "properties": {"a": {"type": "integer"}}, "additionalProperties": False}, True),

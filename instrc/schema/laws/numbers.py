@@ -117,7 +117,7 @@ def _multiple_of(left: Json, right: Json) -> Json | Verdict:
 
 def _multiple_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
     value = right[keyword]
-    if not is_number(value) or value <= 0:
+    if not is_number(value):
         return False
     if "fraction" not in kinds and value == 1:
         return True
