@@ -33,6 +33,8 @@ def obj(required: list[str], **properties: Any) -> dict[str, Any]:
         (obj(["a"], a={**TEXT, "maxLength": 3}), obj(["a"], a=TEXT), [("/a", "widened")], "yes", "no"),
         (obj(["a"], a=TEXT), obj(["a"], a={"type": "integer"}), [("/a", "changed")], "no", "no"),
         (obj([], a=True), obj([], a=False), [("/a", "narrowed")], "no", "yes"),
+        (obj([], a=True), obj([], a=TEXT), [("/a", "narrowed")], "no", "yes"),
+        (obj([], a=TEXT), obj([], a=True), [("/a", "widened")], "yes", "no"),
         (obj(["a"], a=TEXT, b=TEXT), obj(["a"], b=TEXT, a=TEXT), [("", "reordered")], "yes", "yes"),
         (obj(["a"], a=SAID), obj(["b"], b={**SAID, "title": "B"}), [("/b", "renamed")], "no", "no"),
         (obj(["a"], a=SAID), obj([], b=SAID), [("/b", "renamed"), ("/b", "optional")], "no", "no"),

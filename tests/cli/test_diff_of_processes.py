@@ -237,6 +237,8 @@ def test_an_answer_of_an_activity_that_is_only_described_otherwise_is_safe(compa
 def test_a_step_that_refers_to_definitions_is_renamed_where_they_are_the_same(compared: Any) -> None:
     old, new = BASE.replace("Draft", "Card"), BASE.replace("Draft", "Sketch")
     assert told(compared(old, new, sketch=CARD)) == {("step1_sketch", "renamed", "from `step1_card`")}
+    other = {**CARD, "$defs": {"card": obj("of", of={"items": {"$ref": "#/$defs/card"}}, more=TEXT)}}
+    assert ("step1_sketch", "added", "the model") in told(compared(old, new, sketch=other))
 
 
 def test_a_step_with_another_name_and_the_same_content_is_renamed(compared: Any) -> None:
