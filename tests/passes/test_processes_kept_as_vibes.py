@@ -190,3 +190,9 @@ def test_a_path_with_a_name_in_quotes_is_followed(tmp_path: Path) -> None:
     file = tmp_path / "process.vibe.json"
     file.write_text(json.dumps({"type": "object", "properties": contexts}))
     assert list(instrc.check(file)) == []
+
+
+def test_a_vibe_that_refers_to_itself_is_a_tool_as_it_is_written() -> None:
+    tree = {"type": "object", "properties": {"name": {"type": "string"}, "child": {"$ref": "#"}}}
+    [made] = instrc.artefacts("aug:tree", vibes={"tree": tree})
+    assert made.documents["tool"]["properties"] == tree["properties"]

@@ -507,3 +507,31 @@ def test_what_nothing_satisfies_is_shown_as_a_whole_where_a_slot_of_it_is_filled
 )
 def test_a_loop_that_asks_after_what_a_block_around_it_has_never_sees_it_change(text: str, folder: Path) -> None:
     assert "unchanging-condition" in {problem.name for problem in problems(text, folder)}
+
+
+def test_each_value_that_is_no_literal_is_told_in_its_own_list(folder: Path) -> None:
+    told = [(problem.name, problem.at and problem.at.text) for problem in problems("Get_Activity(id: [[A], [B]])", folder)]
+    assert told == [("not-data", "A"), ("not-data", "B")]
+
+
+def test_what_is_written_beside_a_text_is_not_idle_as_it_would_be_beside_an_object(folder: Path) -> None:
+    (folder / "Word.vibe.json").write_text(dumps(TEXT), encoding="utf-8")
+    assert problems("Slot({ part: Word @ { minLength: 2 } })", folder) == []
+
+
+def test_a_filling_that_contradicts_its_slot_is_shown_in_its_own_vibe(folder: Path) -> None:
+    """Both refer to themselves, so that each is a part by itself."""
+    slot = an_object(b={"type": "integer"})
+    (folder / "Two.vibe.json").write_text(dumps(an_object(one=slot, two=slot)), encoding="utf-8")
+    for name, kind in (("Right", "integer"), ("Wrong", "string")):
+        schema = {"type": "object", "properties": {"b": {"type": kind}, "below": {"$ref": "#"}}}
+        (folder / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    [problem] = problems("Two({ one: Right, two: Wrong })", folder)
+    assert isinstance(problem, instrc.problems.schemas.Contradiction)
+    assert (problem.left.uri, problem.right.uri) == ("aug:Two", "aug:Wrong")
+
+
+def test_what_no_steps_of_a_mixin_satisfy_is_told_at_the_mixin(folder: Path) -> None:
+    text = "Process(LLM_Context(Noted_Mixin(B(A(prompt)))) @ { properties: { step1_a: false } })"
+    [problem] = problems(text, folder)
+    assert (problem.name, problem.at and problem.at.text) == ("unsatisfiable", "Noted_Mixin(B(A(prompt)))")

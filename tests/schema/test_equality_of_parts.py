@@ -49,3 +49,9 @@ def test_parts_that_are_shared_many_times_are_compared_once() -> None:
     for _ in range(60):
         left, right = [left, left], [right, right]
     assert Equality()(left, right)
+
+
+def test_what_stands_beside_a_part_that_was_compared_already_is_compared_too() -> None:
+    one, other = {"p": 1}, {"p": 1}
+    assert not Equality()({"x": 1, "a": one, "b": one}, {"x": 2, "a": other, "b": other})
+    assert Equality()({"x": 1, "a": one, "b": one}, {"x": 1, "a": other, "b": other})
