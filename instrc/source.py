@@ -27,7 +27,7 @@ class Source:
         return f"Source({self.name!r}, {len(self.text)} characters)"
 
     def span(self, start: int, end: int) -> Span:
-        """Return the range from `start` up to but not including `end`."""
+        """Return the range from `start` up to but not including `end`, offsets in characters from 0."""
         return Span(self, start, end)
 
     def whole(self) -> Span:
@@ -35,13 +35,13 @@ class Source:
         return Span(self, 0, min(1, len(self.text)))
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column of an offset, both counted from 1."""
+        """Return the line and the column of an offset in characters, both counted from 1."""
         starts = self._starts()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """Return the text of a line, without its line break."""
+        """Return the text of a line without its line break; the first line is 1."""
         starts = self._starts()
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")

@@ -23,6 +23,8 @@ class Artefact(Struct, frozen=True, eq=False):
     """The stem of its file names."""
     title: str | None
     documents: dict[Emit, JsonObject]
+    """By kind: what a model fills in (`tool`), what comes of it (`result`), and where there is one the `process`,
+    its `flat` view, or the direct `call`."""
     plan: Plan | None = None
     """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
 

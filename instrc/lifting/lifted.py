@@ -122,7 +122,7 @@ class Lifted:
 
     @property
     def status(self) -> LiftStatus:
-        """In one word what came of it."""
+        """In one word what came of it; `LiftStatus` says what each word means, the first that applies."""
         if self.failure is not None:
             return "failed"
         if self.refusal is not None:

@@ -28,7 +28,15 @@ class ActivityError(Exception):
 
 
 class Pending:
-    """The one value that says: somebody answers later."""
+    """The type of `PENDING`, which a handler returns if somebody answers later.
+
+    ```python
+    @instrc.activity("Approve_Activity")
+    def approve(mail):
+        notify(mail)
+        return instrc.PENDING  # `Run.answer` gives the result
+    ```
+    """
 
     def __repr__(self) -> str:
         return "instrc.PENDING"

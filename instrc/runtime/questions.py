@@ -20,12 +20,16 @@ People: TypeAlias = Callable[[UserCommand], Json]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a run waits for."""
+    """What a run waits for: the answer of a person, or the result of an activity that is given later."""
 
     id: str
+    """Distinct in the run; that of a run below it is `RUN/…`."""
     steps: tuple[str, ...]
+    """The keys of the steps whose results the answer gives."""
     show: Json
+    """What the person is shown, or what the activity was given."""
     schema: Json
+    """The JSON Schema that the answer has to satisfy."""
     by: Asker = "person"
 
 

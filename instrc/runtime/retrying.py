@@ -31,11 +31,11 @@ class Retry:
     """Errors with a code are tried again only if it is one of these; `None` for all."""
 
     def wait(self, attempt: int) -> float:
-        """Return the pause after an attempt, counted from 1."""
+        """Return the pause in seconds after an attempt, of which the first is 1."""
         return min(self.pause * self.factor ** (attempt - 1), self.longest)
 
     def again(self, attempt: int, code: str | None) -> bool:
-        """Tell whether to try again after an attempt that failed with a code."""
+        """Tell whether to try again after an attempt, of which the first is 1, that failed with a code or without one."""
         return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
 
 
