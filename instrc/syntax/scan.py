@@ -12,14 +12,14 @@ import re
 from instrc.durations import from_words
 from instrc.limits.programs import REPORTED_MISTAKES
 from instrc.problems.deadlines import BadDuration
-from instrc.problems.habits import MissingScheme, NestedQuotes
+from instrc.problems.habits import MissingScheme
 from instrc.problems.problem import Problem
-from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
 from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
 from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
+from instrc.syntax.broken_strings import ReadString, open_string, smart_string, string_in_backticks
 from instrc.syntax.characters import DASHES, FOREIGN_OPERATOR, LOOKALIKES, OPERATORS, SIGN_KINDS
-from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, QUOTES, SINGLE_END, SINGLE_SMART, later_end, line_end_of
+from instrc.syntax.quotes import QUOTES, line_end_of
 from instrc.syntax.tables import END, Tables
 from instrc.syntax.tokens import Token, is_name, is_space_in_number, why_no_number
 
@@ -28,7 +28,6 @@ _BEFORE_DURATION = {"COLON", "NAME", "AT", "COMMA"}
 """What stands before `5m` where it is a time and no name."""
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
-_ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
 _FILE_LIKE = re.compile(r"\.{1,2}/[\w./-]*\w")
 _PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
 _VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
@@ -155,11 +154,13 @@ class Scanner:
         letter = self.text[start]
         at = self.source.span(start, start + 1)
         if letter in "\"'":
-            return self._open_string(start)
+            return self._string(start, open_string(self.source, start, self.tokens))
         if letter in QUOTES:
-            return self._smart_string(start)
-        if letter == "`" or self.text.startswith("~~~", start):
-            return self._backticks(start)
+            return self._string(start, smart_string(self.source, start))
+        if self.text.startswith(("```", "~~~"), start):
+            return self._fence(start)
+        if letter == "`":
+            return self._string(start, string_in_backticks(self.source, start))
         if letter == "#" or (letter == "№" and self.text[start + 1 : line_end_of(self.text, start)].strip()):
             return self._hash(start, letter)
         if self.text.startswith("/*", start):
@@ -191,75 +192,20 @@ class Scanner:
         known = letter.isspace() or letter in QUOTES or letter in LOOKALIKES or (letter.isascii() and letter.isprintable())
         return not known and not letter.isidentifier()
 
-    # ---- strings
+    def _string(self, start: int, found: ReadString) -> int:
+        """Take a string that is not well written."""
+        self.problems += found.problems
+        if found.spoils_line:
+            line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+            self.spoilt.append((line_start, line_end_of(self.text, start)))
+        self._take("STRING", start, found.end, found.value)
+        return found.end
 
-    def _open_string(self, start: int) -> int:
-        """Take a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets."""
-        quote = self.text[start]
-        smart = DOUBLE_SMART if quote == '"' else SINGLE_SMART
-        if found := smart.match(self.text, start + 1):
-            offset = found.end() - 1
-            self.problems.append(SmartQuote(at=self.source.span(offset, offset + 1)))
-            self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
-            return offset + 1
-        line_end = line_end_of(self.text, start)
-        if nested := self._ending_quote(start):
-            self.problems.append(NestedQuotes(at=nested))
-            self._spoil_line(start, line_end)
-            self._take("STRING", start, line_end, self.text[start + 1 : line_end])
-            return line_end
-        if end := later_end(self.text, quote, line_end):
-            self.problems.append(UnclosedString(at=self.source.span(start, line_end), goes_on=True))
-            self._take("STRING", start, end, self.text[start + 1 : end - 1])
-            return end
-        end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
-        self.problems.append(UnclosedString(at=self.source.span(start, end)))
-        self._spoil_line(start, line_end)
-        self._take("STRING", start, end, self.text[start + 1 : end])
-        return end
-
-    def _ending_quote(self, start: int) -> Span | None:
-        """Return the quote that ended a string too early, as the second one of `'it's'` does."""
-        if len(self.tokens) < 2:
-            return None
-        string, name = self.tokens[-2:]
-        quoted = string.kind == "STRING" and name.kind == "NAME" and string.end == name.start
-        if quoted and _ENDS_WITH_SIGN.search(self.text, string.start, string.end):  # `"x, b: "y"`: a quote is missing
-            return None
-        same = quoted and self.text[string.end - 1] == self.text[start] and "\n" not in self.text[name.end : start]
-        return self.source.span(string.end - 1, string.end) if same else None
-
-    def _spoil_line(self, position: int, line_end: int) -> None:
-        line_start = max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
-        self.spoilt.append((line_start, line_end))
-
-    def _smart_string(self, start: int) -> int:
-        """Take a string that begins with a typographic quote, up to any quote like it."""
-        self.problems.append(SmartQuote(at=self.source.span(start, start + 1)))
-        closer = DOUBLE_END if self.text[start] in DOUBLE else SINGLE_END
-        if found := closer.match(self.text, start + 1):
-            self._take("STRING", start, found.end(), self.text[start + 1 : found.end() - 1])
-            return found.end()
-        line_end = line_end_of(self.text, start)
-        self._spoil_line(start, line_end)
-        end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
-        self._take("STRING", start, end, self.text[start + 1 : end])
-        return end
-
-    def _backticks(self, start: int) -> int:
-        if self.text.startswith(("```", "~~~"), start):
-            if not any(isinstance(problem, MarkdownFence) for problem in self.problems):
-                self.problems.append(MarkdownFence(at=self.source.span(start, start + 3)))
-            return line_end_of(self.text, start)
-        self.problems.append(TemplateString(at=self.source.span(start, start + 1)))
-        end = self.text.find("`", start + 1) + 1
-        if not end:
-            end = line_end_of(self.text, start)
-            self._spoil_line(start, end)
-        self._take("STRING", start, end, self.text[start + 1 : end].rstrip("`"))
-        return end
-
-    # ---- comments and numbers
+    def _fence(self, start: int) -> int:
+        """Pass over the line of a Markdown fence; several of them are one mistake."""
+        if not any(isinstance(problem, MarkdownFence) for problem in self.problems):
+            self.problems.append(MarkdownFence(at=self.source.span(start, start + 3)))
+        return line_end_of(self.text, start)
 
     def _hash(self, start: int, sign: str = "#") -> int:
         """Pass over a comment, and over its further lines: a block of them is one mistake."""
