@@ -128,6 +128,17 @@ def test_each_program_compiles_as_written(name: str) -> None:
     assert compiled(PROGRAMS[name])[1] == []
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_program_runs_on_every_branch_that_it_can_take(name: str) -> None:
+    rehearsal = instrc.rehearse(PROGRAMS[name], "Ann and Ben, on Friday", vibes=VIBES)
+    assert rehearsal.sound
+    unreachable = {"branches": 1}  # a person who may only approve or reject never comes to its `else`
+    assert len(rehearsal.missed) == unreachable.get(name, 0)
+    outcomes: list[Any] = [run.outcome for run in rehearsal.runs]
+    failed = [outcome["error"]["message"] for outcome in outcomes if outcome["status"] == "failed"]
+    assert failed == (["made to fail by the rehearsal"] if name == "a failure" else [])  # `Fail(error)` hands it on
+
+
 WHOLE = """
 {
   "$schema": "https://json-schema.org/draft/2020-12/schema",
