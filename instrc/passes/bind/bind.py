@@ -90,7 +90,8 @@ def bind(
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
-    _read_alone([each for each in bindings if each.name.text not in needed | read], root, mine)
+    needed |= read
+    _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
     unknown = problems.unknown_name.UnknownName
     if not any(isinstance(problem, unknown) for problem in mine.problems):  # one of them may be misspelt
         for each in unused:
