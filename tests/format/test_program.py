@@ -143,6 +143,16 @@ def test_the_layout_of_each_notation() -> None:
     assert formatted(UNTIDY) == TIDY
 
 
+def test_comments_around_else_move_into_its_block_and_all_its_statements_stay() -> None:
+    text = "when a.b { A } // why\nelse /* so */ { B; C; D }"
+    assert formatted(text) == "when a.b {\n  A\n} else {\n  // why\n  /* so */\n  B;\n  C;\n  D\n}\n"
+
+
+def test_a_comment_inside_of_a_line_stays_before_its_word_unless_that_closes_a_bracket() -> None:
+    assert formatted("/* a */ A(/* b */ x, /* c */ y)") == "/* a */ A(/* b */ x, /* c */ y);\n"
+    assert formatted("A(x /* b */ )") == "A(\n  x, /* b */\n);\n"
+
+
 def test_of_two_comments_at_the_end_of_a_line_the_first_moves_above_it() -> None:
     """Behind `// one`, on its line, the second would be part of it."""
     assert formatted("A // one\n; // two\nB") == "// one\nA; // two\nB;\n"
