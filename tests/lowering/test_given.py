@@ -156,6 +156,9 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is no schema'),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
     "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, '`output` of the tool "meeting"'),
+    "an object": (object(), "is no schema, tool, type or function"),
+    "a number": (5, "5 is no schema, tool, type or function"),
+    "a text": ('{"type": "object"}', "a text is no schema, tool, type or function: read it first"),
     "a number for a key": ({"type": "object", "properties": {1: {"type": "string"}}}, "1 is no key of JSON"),
     "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is no schema'),
 }

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from objects import closed
 
+from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
 
@@ -280,6 +281,17 @@ def test_bounds_that_leave_no_integer_are_told_and_those_that_leave_one_are_sent
     lowered = lower(closed(a={"anyOf": [{"type": "integer", **bounds}, {"type": "string"}]}), "openai")
     assert any("leaves no number" in loss.reason for loss in lowered.losses) == empty
     assert ("anyOf" in lowered.schema["properties"]["a"]) == (not empty)
+
+
+@pytest.mark.parametrize("keyword", ["minProperties", "maxProperties"])
+def test_how_many_of_the_optional_properties_come_is_lost_where_all_are_asked_for(keyword: str) -> None:
+    pair = closed(a={"type": "string"}, b={"type": "string"}) | {"required": [], keyword: 1}
+    lowered = lower(pair, "openai")
+    assert [loss.keyword for loss in lowered.losses] == [keyword]
+    assert "1" in lowered.schema["description"]
+    assert [problem.keyword for problem in lift({"a": "x", "b": "y"}, lowered.map).calls[0].violations] == (
+        ["maxProperties"] if keyword == "maxProperties" else []
+    )
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"description": "Anything."}])

@@ -97,6 +97,8 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("gemini", "key", "a key that is no identifier", lambda schema: schema["properties"].update({"a-b": {"type": "string"}})),
     ("gemini-schema", "type", "lower case", lambda schema: schema.update(type="object")),
     ("gemini-schema", "enum", "a number in an enum", lambda schema: schema["properties"]["_thought"].update(enum=[1])),
+    ("gigachat", "type", "two types", lambda schema: schema["properties"]["_thought"].update(type=["string", "integer"])),
+    ("gemini-schema", "type", "two types", lambda schema: schema["properties"]["_thought"].update(type=["STRING", "INTEGER"])),
     ("gigachat", "type", "types in a list", lambda schema: schema["properties"]["_thought"].update(type=["string", "null"])),
     ("gigachat", "description", "nothing said", lambda schema: schema["properties"]["_thought"].pop("description")),
     ("gigachat", "keyword", "a union", lambda schema: schema["properties"]["_thought"].update(anyOf=[{"type": "string"}])),
