@@ -156,6 +156,8 @@ def test_a_comment_inside_of_a_line_stays_before_its_word_unless_that_closes_a_b
 def test_of_two_comments_at_the_end_of_a_line_the_first_moves_above_it() -> None:
     """Behind `// one`, on its line, the second would be part of it."""
     assert formatted("A // one\n; // two\nB") == "// one\nA; // two\nB;\n"
+    assert formatted("A /* one\nline */; // two\nB") == "/* one\nline */\nA; // two\nB;\n"
+    assert formatted("A /* one */; // two\nB") == "A; /* one */ // two\nB;\n"
 
 
 def test_depth_is_no_limit() -> None:
