@@ -194,5 +194,4 @@ def test_a_path_with_a_name_in_quotes_is_followed(tmp_path: Path) -> None:
 
 def test_a_vibe_that_refers_to_itself_is_a_tool_as_it_is_written() -> None:
     tree = {"type": "object", "properties": {"name": {"type": "string"}, "child": {"$ref": "#"}}}
-    [made] = instrc.artefacts("aug:tree", vibes={"tree": tree})
-    assert made.documents["tool"]["properties"] == tree["properties"]
+    assert emit_vibe(tree, "tree", batch=1).documents["tool"]["properties"] == tree["properties"]
