@@ -109,3 +109,13 @@ def test_more_conditions_than_are_compared_stay_each_in_a_branch() -> None:
     flat = mapping(flatten({"type": "object", "allOf": MANY}))
     assert len(listing(flat["allOf"])) == 40
     assert verdicts({"type": "object", "allOf": MANY}, VALUES, thoroughly=10) == verdicts(flat, VALUES, thoroughly=10)
+
+
+def test_a_consequence_that_describes_no_property_says_nothing() -> None:
+    one, two = ({"properties": {"k": {"const": number}}, "required": ["k"]} for number in (1, 2))
+    nothing: dict[str, Any] = {"properties": {}, "patternProperties": {}}
+    idle = {"if": one, "then": {"required": ["x"]}, "else": nothing}
+    for beside in ({"if": two, "then": {"required": ["y"]}}, {"if": two, "then": {"required": ["y"]}, "else": nothing}):
+        assert flatten({"allOf": [idle, beside]}) == flatten(
+            {"allOf": [{"if": one, "then": {"required": ["x"]}}, {"if": two, "then": {"required": ["y"]}}]}
+        )

@@ -42,3 +42,9 @@ def test_lists_in_lists_nest_as_deep_as_blocks(tmp_path: Path) -> None:
     openings = [f"each e{number} in {f'e{number - 1}' if number else 'prompt'} {{" for number in range(400)]
     text = " ".join(openings) + " A(e399) " + "}" * 400
     assert compile_source(Source("t.aug", text), Registry([tmp_path]), CompileOptions(), Report(), stem="t")
+
+
+def test_the_keys_around_a_step_that_is_exported_nest_as_deep_as_brackets(tmp_path: Path) -> None:
+    (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
+    text = "const x = A(prompt); " + "{ a: " * 700 + "x" + " }" * 700
+    assert compile_source(Source("t.aug", text), Registry([tmp_path]), CompileOptions(), Report(), stem="t")
