@@ -119,3 +119,12 @@ def test_a_consequence_that_describes_no_property_says_nothing() -> None:
         assert flatten({"allOf": [idle, beside]}) == flatten(
             {"allOf": [{"if": one, "then": {"required": ["x"]}}, {"if": two, "then": {"required": ["y"]}}]}
         )
+
+
+def test_a_condition_that_asks_for_an_object_is_one_on_its_key_whatever_follows() -> None:
+    conditions = [
+        {"if": {"type": "object", "properties": {key: {"const": 1}}, "required": [key]}, "then": {keyword: 3}}
+        for key, keyword in (("j", "minimum"), ("k", "maximum"))
+    ]
+    dependents = flatten({"allOf": conditions})["dependentSchemas"]
+    assert {key: list(schema["then"]) for key, schema in dependents.items()} == {"j": ["minimum"], "k": ["maximum"]}
