@@ -535,3 +535,10 @@ def test_what_no_steps_of_a_mixin_satisfy_is_told_at_the_mixin(folder: Path) -> 
     text = "Process(LLM_Context(Noted_Mixin(B(A(prompt)))) @ { properties: { step1_a: false } })"
     [problem] = problems(text, folder)
     assert (problem.name, problem.at and problem.at.text) == ("unsatisfiable", "Noted_Mixin(B(A(prompt)))")
+
+
+def test_a_few_lines_that_ask_for_a_million_values_are_one_problem(folder: Path) -> None:
+    lines = ["const v0 = prompt;"]
+    lines += [f"const v{n + 1} = {{ {', '.join(f'a{each}: v{n}' for each in range(10))} }};" for n in range(6)]
+    [problem] = problems(" ".join(lines) + " A(v6)", folder)
+    assert (problem.name, "500,000 values" in problem.message) == ("too-large", True)
