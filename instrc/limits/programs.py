@@ -137,6 +137,8 @@ HEAD_TOKENS: Final = 30
 """Tokens between a mistake in the head of a block and the braces that it is read on at."""
 BRACKET_LEVELS: Final = 1_024
 """Brackets around one place; stacked `@` count as well."""
+KEPT_RECIPES: Final = 20_000
+"""Words in the recipes of the parser that are kept from one program to the next."""
 HINTED_PATH: Final = 60
 """Letters of a path or name that a hint repeats."""
 DECORATOR_TOKENS: Final = 20

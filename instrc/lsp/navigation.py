@@ -125,7 +125,7 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
     if found is None:
         return "only names that this program defines can be renamed"
     name = normal(name.strip())
-    if not is_name(name) or not re.fullmatch(tables().name, name):
+    if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
         return f"`{name}` is not a name"
     taken = document.index.scope(found.whole.end).find(name) or any(each.name == name for each in document.index.definitions)
     if taken:

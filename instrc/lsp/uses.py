@@ -172,7 +172,7 @@ def rename_instruction(
 def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSession, name: str) -> str:
     """Return why an instruction cannot have a name; an empty text if it can."""
     knowledge = session.knowledge(document)
-    if not is_name(name) or not re.fullmatch(tables().name, name):
+    if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
         return f"`{name}` is not a name"
     if "#" in known.uri or not known.vibe.source.name.endswith(ENDING):
         return "only instructions with a file of their own can be renamed"

@@ -53,8 +53,8 @@ class Builder(ExpressionBuilder):
         """What stands for a word of this kind and range in the values of a rule."""
         self.named: Callable[[str, int, int], object] = self._named
         """What stands for a name that is written like this, in this range."""
-        self.sign: Callable[[str, int, int], object] | None = None
-        """What stands for a sign; the surface has no use for signs."""
+        self.signs = False
+        """Whether signs stand there like words; the surface has no use for signs."""
 
     def program(self) -> Program:
         """Return what has been built."""

@@ -57,7 +57,8 @@ class _Collector(Builder):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.word = self.sign = self.leaf
+        self.word = self.leaf
+        self.signs = True
         self.named = lambda _written, start, end: self.leaf("NAME", start, end)
         self.end = 0
         """Of the last word so far."""

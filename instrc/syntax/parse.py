@@ -1,28 +1,22 @@
 """Text to surface: run the automaton of the grammar over the tokens of a source.
 
-What is written correctly is recognised in one pass with an explicit stack, so depth costs nothing.
+What is written correctly is recognised in one pass with an explicit stack, so depth costs nothing; what to do with words of
+the same kinds is worked out once, as a recipe.
 At the first mistake this pass gives up, and `instrc.syntax.recovery` reads the source again, slower,
 naming each mistake and going on behind it.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from instrc.ir.surface import Program
 from instrc.limits.programs import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.build import Builder
+from instrc.syntax.build import Action, Builder
 from instrc.syntax.depth import too_deep
-from instrc.syntax.moves import moves_of
-from instrc.syntax.tables import CONTEXTUAL, END, START, Tables, tables
-from instrc.syntax.tokens import is_name
-
-_SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
-_SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
-"""Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
+from instrc.syntax.recipes import recipes_of
+from instrc.syntax.tables import END, START, Tables, tables
+from instrc.syntax.words import COMMENT, Reader, Words, letters
 
 
 def parse(source: Source, report: Report, start: int = 0) -> Program:
@@ -52,57 +46,75 @@ def parse(source: Source, report: Report, start: int = 0) -> Program:
 
 def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
     """Build the source from the beginning of a statement on, or tell that it is no program."""
-    word, named, sign = builder.word, builder.named, builder.sign
-    text = source.text
-    only_ascii = text.isascii()
-    fixed = automaton.fixed
-    builds = builder.actions(automaton.rules)
-    moves = moves_of(frozenset(rule for rule, build in enumerate(builds) if build is None))
-    stack: list[Any] = [0]  # states and places, and between them values, another type for each rule
-    end, depth = position, 0
+    reader = Reader(automaton, source.text)
+    hand = _Hand(source, automaton, builder)
+    words = reader.rest(position)
     while True:
-        for found in automaton.lexer.finditer(text, position):
-            kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
-            written = found[kind]
-            position = found.end()
-            start = position - len(written)
-            if written in fixed:
-                kind = fixed[written]
-                if kind in CONTEXTUAL and not automaton.accept(stack[::3], kind):
-                    kind = "NAME"
-            reduction, state = moves[stack[-1]][kind]
-            while reduction is not None:
-                rule, values, whole, first, below, goto = reduction
-                if values is not None:
-                    begin = stack[first]
-                    built = builds[rule](stack[values], begin, end)
-                    reached, reduction, state = goto[stack[below]]
-                    stack[whole] = built, begin, reached
-                elif below == -1:  # a rule of no symbols
-                    reached, reduction, state = goto[stack[-1]]
-                    stack += None, start, reached
+        read = hand.take(words)
+        letter = words.letters[read : read + 1]
+        if letter == letters()["AUG_URI"]:  # where no reference can stand, `aug` is a name
+            words = reader.name(words, read)
+        elif letter:
+            return letter == letters()[END] and hand.is_done
+        else:  # and go on behind it, word by word
+            words = reader.next(words.ends[-1])
+
+
+class _Hand:
+    """What carries recipes out: the values of the symbols on the stack, and where each begins."""
+
+    def __init__(self, source: Source, automaton: Tables, builder: Builder) -> None:
+        self._source = source
+        self._builder = builder
+        self._builds: list[Action | None] = builder.actions(automaton.rules)
+        handed_on = frozenset(rule for rule, build in enumerate(self._builds) if build is None)
+        self._recipes = recipes_of(handed_on, signs=builder.signs)
+        self._last = automaton.states[0][START]
+        self._place = self._recipes.first()
+        self._values: list[object] = []
+        self._begins: list[int] = []
+        self._depth = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the program may end here."""
+        return self._place.state == self._last
+
+    def take(self, words: Words) -> int:
+        """Build what words make, and return the number of those that fit."""
+        named, word, builds = self._builder.named, self._builder.word, self._builds
+        written, starts, ends = words.written, words.starts, words.ends
+        values, begins, place = self._values, self._begins, self._place
+        at = 0
+        for run in words.runs:
+            if run == COMMENT:
+                self._builder.comments.append(Span(self._source, starts[at], ends[at + 1]))
+                ends[at + 1] = ends[at]
+                at += 1
+                continue
+            recipe = place.recipes.get(run) or self._recipes.work_out(place, run)
+            if recipe.highest and self._depth + recipe.highest > BRACKET_LEVELS:
+                break
+            self._depth += recipe.levels
+            size, place = recipe.read, recipe.place
+            height = len(values) - recipe.taken
+            made = values[height:]
+            made += recipe.room
+            behind = at + size + 1
+            firsts = begins[height:]
+            firsts += starts[at:behind]
+            lasts = ends[at:behind]
+            for number, first, to, kind in recipe.words:
+                if kind is None:
+                    made[to] = named(written[at + number], firsts[first], lasts[number + 1])
                 else:
-                    stack[-1], reduction, state = goto[stack[below]]
-            if state is None:
-                if kind == "COMMENT":
-                    builder.comments.append(Span(source, start, position))
-                    continue
-                if kind == END:
-                    return bool(stack[-1] == automaton.states[0][START])
-                state = moves[stack[-1]]["NAME"][1]
-                if found.lastgroup != "AUG_URI" or state is None:
-                    return False
-                end = position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
-                stack += named(text[start:position], start, position), start, state
-                break  # and go on behind the name
-            if kind == "NAME":
-                if not only_ascii and not is_name(written):
-                    return False
-                stack += named(written, start, position), start, state
-            elif (levels := _SIGNS.get(kind)) is None:
-                stack += word(kind, start, position), start, state
-            else:
-                if levels and (depth := depth + levels) > BRACKET_LEVELS:
-                    return False
-                stack += None if sign is None else sign(kind, start, position), start, state
-            end = position
+                    made[to] = word(kind, firsts[first], lasts[number + 1])
+            for rule, parts, first, last in recipe.builds:
+                made.append(builds[rule](parts(made), firsts[first], lasts[last]))  # type: ignore[misc]  # one that builds
+            values[height:] = recipe.kept(made)
+            begins[height:] = recipe.begun(firsts)
+            at += size
+            if size < len(run):
+                break
+        self._place = place
+        return at

@@ -56,19 +56,26 @@ class Rule(Struct, frozen=True):
 class Tables(Struct, frozen=True):
     """An LALR(1) automaton and the patterns of its tokens."""
 
-    lexer: re.Pattern[str]
-    """Matches at every offset: skips white space, then takes one token as the group of its name.
-
-    `END` is the end of the text, `STRAY` a character with which no token begins.
-    A word of the language is taken for a `NAME`, and a sign for a `SIGN`: `fixed` tells which they are.
-    """
+    pattern: str
+    """Of the lexer."""
+    words: str
+    """The same without groups, to find all tokens at once; with what is none, all that follows is one word."""
+    patterns: dict[str, str]
+    """Of each kind of token by itself."""
     fixed: dict[str, str]
     """Words and signs of the language, as they are written, with their kinds."""
-    name: str
-    """The pattern of a name alone, for places where `aug:` cannot begin a reference; compiled when there is one."""
     rules: list[Rule]
     states: list[dict[str, int]]
     """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
+
+    @property
+    def lexer(self) -> re.Pattern[str]:
+        """Matches at every offset: skips white space, then takes one token as the group of its name.
+
+        `END` is the end of the text, `STRAY` a character with which no token begins.
+        A word of the language is taken for a `NAME`, and a sign for a `SIGN`: `fixed` tells which they are.
+        """
+        return _compiled(self.pattern)
 
     def token(self, text: str, position: int, stop: int = sys.maxsize) -> tuple[str, int, int]:
         """Return the kind of the next token of a text that ends at `stop`, and where it starts and ends."""
@@ -175,15 +182,23 @@ def _prepared(data: StoredTables) -> Tables:
     signs = "".join(re.escape(text) for text in fixed if not text.isalpha())
     chosen = {kind: pattern for kind, pattern in patterns.items() if kind not in fixed.values()}
     chosen["NAME"] = name[name.index("))") + 2 :]  # without looking ahead for words: `fixed` has them
-    groups = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {"SIGN": f"[{signs}]", **chosen}.items())
+    chosen = {"SIGN": f"[{signs}]", **chosen}
+    groups = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in chosen.items())
     (space,) = data["skipped"]  # one character or more
+    space = space.removesuffix("+")
     return Tables(
-        lexer=re.compile(rf"{space.removesuffix('+')}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
+        pattern=rf"{space}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))",
+        words=rf"{space}*(?:{'|'.join(chosen.values())}|\Z|(?s:.+))",
+        patterns=patterns,
         fixed=fixed,
-        name=name,
         rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],
     )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _plain(pattern: str) -> str:

@@ -118,6 +118,18 @@ def test_in_braces_aug_can_be_a_key() -> None:
     assert isinstance(value.fields[1].value, Uri)
 
 
+def test_behind_aug_as_a_key_the_text_goes_on() -> None:
+    value = only('{ aug:/* c: d */b, // e\n x: aug:c, aug_2: "aug:d", y: F(aug:g) }')
+    assert isinstance(value, Object)
+    assert [field.key for field in value.fields] == ["aug", "x", "aug_2", "y"]
+
+
+def test_statements_alike_stay_apart_in_every_place() -> None:
+    text = "".join(f"const a{i} = A(x); b{i} = do {{ const c = A(x); B(c) }};\n" for i in range(3))
+    spans = [(each.name.text, each.span.start) for each in parsed(text).statements if isinstance(each, Binding)]
+    assert spans == [(f"{name}{i}", i * len(text) // 3 + at) for i in range(3) for name, at in (("a", 0), ("b", 17))]
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
