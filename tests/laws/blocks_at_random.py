@@ -57,7 +57,7 @@ def bodies(
     for number in range(draw(st.integers(0, 3))):
         name = f"{at}{number}"
         value = draw(_expressions(visible, depth, name, words))
-        statements.append((name, value))
+        statements.append((name, _of_its_own(value, name) if "rounds" in visible else value))
         member = MEMBERS.get(value.name) if isinstance(value, Call) else None
         visible = (*visible, name, *([f"{name}.{member}"] if member else []))
     value = draw(_expressions(visible, depth, f"{at}v", words))
@@ -103,6 +103,13 @@ def _expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str,
     return made
 
 
+def _of_its_own(value: Expression, name: str) -> Expression:
+    """Return what equals nothing further out: that would not be of the round, which would not hand it on."""
+    if isinstance(value, str) or "description" in value.annotation:
+        return value
+    return replace(value, annotation=", ".join(filter(None, (value.annotation, f'description: "{name}"'))))
+
+
 def _needed(expression: Expression) -> frozenset[str]:
     """Return the names that an expression reads from outside of it, as they are written."""
     found = paths_of(expression)
@@ -126,8 +133,7 @@ def _new(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, words: 
     few = words.again is not None
     planned = [each for each in visible if each.endswith(".plan")]
     if words.plans and (chosen := draw(st.sampled_from((None, None, "Act", *planned)))):
-        apart = f'description: "{at}"'  # so that it equals no step further out, which rounds would not hand over
-        return draw(_planners(visible)) if chosen == "Act" else Call("RunPlan_Activity", (chosen,), annotation=apart)
+        return draw(_planners(visible)) if chosen == "Act" else Call("RunPlan_Activity", (chosen,))
     if depth == 0 or draw(st.integers(0, 1 if few else 2)):
         arguments = tuple(draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=2 if few else 3)))
         return draw(_calls(visible, arguments, words))
