@@ -195,6 +195,12 @@ def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None
     assert "`three`" in raised.value.problems[0].message
 
 
+@pytest.mark.parametrize("record", [{}, {"a": 1}])
+def test_what_is_no_map_at_all_is_refused(record: Any) -> None:
+    with pytest.raises(CompileError, match="this is not a reverse map: the member `instrc` is missing"):
+        lift("{}", record)
+
+
 @pytest.mark.parametrize("version", [0, 2, "1", True, None])
 def test_a_map_of_another_version_is_refused(version: Any) -> None:
     record = lower({"type": "object"}, "openai").map | {"instrc": version}

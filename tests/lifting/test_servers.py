@@ -180,6 +180,13 @@ TEXTS: dict[str, Any] = {
     },
     "TGI": {"generated_text": TEXT, "details": {"finish_reason": "eos_token"}},
     "KoboldCpp": {"results": [{"text": TEXT, "finish_reason": "stop"}]},
+    "Oracle": {
+        "chatResponse": {
+            "apiFormat": "GENERIC",
+            "choices": [{"message": {"role": "ASSISTANT", "content": [{"type": "TEXT", "text": TEXT}]}, "finishReason": "stop"}],
+        }
+    },
+    "Cohere at Oracle": {"chatResponse": {"apiFormat": "COHERE", "text": TEXT, "finishReason": "COMPLETE"}},
     "Aleph Alpha": {"completions": [{"completion": TEXT, "finish_reason": "end_of_text"}], "model_version": "x"},
     "Baidu": {"result": TEXT, "is_truncated": False, "finish_reason": "normal"},
     "Snowflake": {"choices": [{"messages": TEXT}], "usage": {}},
