@@ -2,9 +2,10 @@
 
     python tests/benchmarks/editor.py [LINES] [RUNS]
 
-A real client starts `instrc lsp`, opens a program of LINES lines (default 2,000) in two shapes, types a letter, and asks.
-The figure is the processor time of the server from the letter to the answer, the edit included, in milliseconds:
-the median of RUNS (default 7).  "all that is wrong" is the whole check after typing pauses, all names looked up.
+A real client starts `instrc lsp`, opens a program of LINES lines (default 2,000) in three shapes, types, and asks.
+What is typed is a description behind a call, which leaves the text right, or a letter behind a name, which breaks it.
+The figure is the processor time of the server from the edit to the answer, the edit included, in milliseconds:
+the least of RUNS (default 7).  "all that is wrong" is the whole check after typing pauses, all names looked up.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
@@ -56,6 +56,24 @@ when people{0}.organizer is "Ada" {{
 }}
 """
     return "".join(part.format(number) for number in range(lines // 11))
+
+
+def process(lines: int) -> str:
+    """Return one process of such parts, each of which goes on with what the block before it gives."""
+    part = """\
+// {0}: who takes part
+const people{0} = Identify(sent{1});
+const mail{0} = Draft({{
+  to: people{0}.organizer,
+  text: "Dear all",
+}}) @ "Be brief.";
+const sent{0} = when people{0}.organizer is "Ada" {{
+  Send_Activity(mail{0})
+}} else {{
+  Send_Activity(aug:draft, mail{0})
+}};
+"""
+    return "const sent0 = Identify(prompt);\n" + "".join(part.format(number, number - 1) for number in range(1, lines // 11))
 
 
 def requests(name: types.Position, call: types.Position) -> dict[str, Request]:
@@ -108,27 +126,37 @@ def worked(client: Editor) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
 
 
-async def measured(folder: Path, text: str, runs: int) -> dict[str, float]:
-    """Return the milliseconds of each request."""
+async def measured(folder: Path, text: str, runs: int) -> dict[str, tuple[float, float]]:
+    """Return the milliseconds of each request, of a text that is right and of one that is broken."""
     lines = text.split("\n")
     line = next(number for number in range(len(lines) // 2, len(lines)) if "Draft(" in lines[number])
     end = lines[line].index(" =")  # of the name that is defined there
+    last = next(number for number in range(line, len(lines)) if ";" in lines[number])
     name, call = types.Position(line, end), types.Position(line, lines[line].index("Draft(") + 1)
-    behind = types.Range(name, types.Position(line, end + 1))
-    found: dict[str, float] = {}
+    behind = types.Position(last, lines[last].index(";"))
+    found: dict[str, tuple[float, float]] = {}
     async with editor(folder) as client:
         await client.open(NAME, text)
         for title, ask in requests(name, call).items():
-            times = []
-            for _ in range(runs):
-                before = await idle(client)
-                client.edit(NAME, (types.Range(name, name), "x"))
-                await ask(client)
-                times.append(worked(client) - before)
-                client.edit(NAME, (behind, ""))
-            found[title] = median(times)
-        found |= await half_typed(client, lines[line][len("const ") : end], types.Position(line + 1, 0), runs)
+            right = await after_typing(client, behind, ' @ "Say why."', ask, runs)
+            found[title] = right, await after_typing(client, name, "x", ask, runs)
+        place = types.Position(last + 1, 0)
+        for title, took in (await half_typed(client, lines[line][len("const ") : end], place, runs)).items():
+            found[title] = took, took
     return found
+
+
+async def after_typing(client: Editor, at: types.Position, typed: str, ask: Request, runs: int) -> float:
+    """Return the least milliseconds from what is typed at a place to the answer; it is taken away again."""
+    gone = types.Range(at, types.Position(at.line, at.character + len(typed)))
+    times = []
+    for _ in range(runs):
+        before = await idle(client)
+        client.edit(NAME, (types.Range(at, at), typed))
+        await ask(client)
+        times.append(worked(client) - before)
+        client.edit(NAME, (gone, ""))
+    return min(times)
 
 
 async def half_typed(client: Editor, name: str, place: types.Position, runs: int) -> dict[str, float]:
@@ -149,7 +177,7 @@ async def half_typed(client: Editor, name: str, place: types.Position, runs: int
             times.append(worked(client) - before)
             client.edit(NAME, (dot, ""))
         client.edit(NAME, (types.Range(place, types.Position(place.line + 1, 0)), ""))
-        found[title] = median(times)
+        found[title] = min(times)
     return found
 
 
@@ -162,9 +190,10 @@ async def idle(client: Editor) -> float:
 
 
 def main(lines: int, runs: int) -> None:
-    """Print a table of the requests for both shapes."""
+    """Print a table of the requests for all shapes."""
+    shapes = {"short steps": row, "as written": written, "one process": process}
     tables = []
-    for make in (row, written):
+    for make in shapes.values():
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             (root / "pyproject.toml").write_text("")
@@ -172,9 +201,9 @@ def main(lines: int, runs: int) -> None:
             for name, schema in VIBES.items():
                 (root / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
             tables.append(asyncio.run(measured(root, make(lines), runs)))
-    print(f"{'milliseconds of the server':28} {'short steps':>12} {'as written':>12}")
+    print(f"{'milliseconds, right / broken':30}" + "".join(f"{name:>14}" for name in shapes))
     for name in tables[0]:
-        print(f"{name:28} {tables[0][name]:12.0f} {tables[1][name]:12.0f}")
+        print(f"{name:30}" + "".join(f"{table[name][0]:8.0f} /{table[name][1]:4.0f}" for table in tables))
 
 
 if __name__ == "__main__":
