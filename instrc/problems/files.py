@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.problems.json_mistakes import advice_for_json
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
 
@@ -161,6 +162,8 @@ class InvalidJson(Problem):
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out, where a program is given."""
+        """One short sentence: the way out, where a program is given or the place shows it."""
         name = "" if self.at is None else self.at.source.name
-        return f"`{name}` is a program: `instrc compile {name}` writes its schema as JSON" if name.endswith(".aug") else None
+        if name.endswith(".aug"):
+            return f"`{name}` is a program: `instrc compile {name}` writes its schema as JSON"
+        return None if name.endswith((".yaml", ".yml")) else advice_for_json(self.at)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import instrc
+from instrc.cli import main
 
 PROPERTY = '{"type": "object", "properties": {"a": %s}}'
 
@@ -34,26 +35,38 @@ def test_a_record_with_words_about_itself_is_fine(tmp_path: Path) -> None:
     assert instrc.check(str(file)) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "way_out"),
-    [
-        ("{'type': 'object'}", "double quotes"),
-        ('{"type": "object",}', "remove the `,`"),
-        ('// mine\n{"type": "object"}', "comment"),
-        ('{type: "object"}', "key in double quotes"),
-        ("{\u201ctype\u201d: 5}", "straight quotes"),
-        ('```json\n{"type": "object"}\n```', "fences"),
-        ("type: object\nproperties: {}", "YAML"),
-        ('{"default": None}', "`null`"),
-        ('{"additionalProperties": False}', "`false`"),
-        ('{"default": NaN}', "`null`"),
-        ('{"type": "object", "properties": {', "brackets"),
-    ],
-)
+NEARLY_JSON = [
+    ("{'type': 'object'}", "double quotes"),
+    ('{"type": "object",}', "remove the `,`"),
+    ('// mine\n{"type": "object"}', "comment"),
+    ('{type: "object"}', "key in double quotes"),
+    ("{\u201ctype\u201d: 5}", "straight quotes"),
+    ('```json\n{"type": "object"}\n```', "fences"),
+    ("type: object\nproperties: {}", "YAML"),
+    ('{"default": None}', "`null`"),
+    ('{"additionalProperties": False}', "`false`"),
+    ('{"default": NaN}', "`null`"),
+    ('{"type": "object", "properties": {', "brackets"),
+]
+
+
+@pytest.mark.parametrize(("text", "way_out"), NEARLY_JSON)
 def test_what_is_nearly_json_is_told_how_it_becomes_json(tmp_path: Path, text: str, way_out: str) -> None:
     name, hint = only_problem(tmp_path, text)
     assert name == "invalid-vibe"
     assert way_out in hint
+
+
+@pytest.mark.parametrize(("text", "way_out"), NEARLY_JSON)
+def test_a_file_of_json_that_is_no_vibe_is_told_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, way_out: str
+) -> None:
+    file = tmp_path / "letter.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["flatten", str(file)]) == 1
+    said = capsys.readouterr().err
+    assert "[invalid-json]" in said
+    assert way_out in said.partition("hint: ")[2]
 
 
 @pytest.mark.parametrize(
