@@ -187,6 +187,7 @@ class BoundInBlock(Problem):
     """A tool of a plan is bound to a value inside a block, and the plan is carried out outside of that block.
 
     What the program gives to a tool is read when the plan is carried out. Names of a block end with it.
+    Names of a round end with the round: `previous.act.plan` is a plan of another one.
 
     ```aug agent.aug
     const people = People(prompt);

@@ -249,6 +249,12 @@ MISTAKES = [
         "bound-in-block",
         "in the block that makes the plan",
     ),
+    (
+        PEOPLE + "repeat x in p.names { const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); "
+        "«RunPlan_Activity(previous.a.plan)» }",
+        "bound-in-block",
+        "bind a value from outside of the block",
+    ),
     ("Act(prompt, { plan: Plan(Book_Activity(«passenger»: 7)) })", "wrong-argument", ""),
     ("Act(prompt, { plan: Plan(Book_Activity({ «passenger»: 7 })) })", "wrong-argument", ""),
     (PEOPLE + "Draft(prompt, { text: OneOf(«p.count») })", "not-a-list", "a list of only the names or ids"),

@@ -19,17 +19,22 @@ def check_bound(graph: Graph, report: Report) -> None:
         return
     around = _regions_around(graph)
     for step, plans in running:
+        given = [argument.value for argument in step.arguments if isinstance(argument.value, Path)]
+        last = {path.origin.block for path in given if isinstance(path.origin, Local) and path.origin.kind == "previous"}
         tools: dict[str, PlannableTool] = {}
         for tool in (tool for planned in plans for tool in planned.tools):
             other = tools.setdefault(tool.name, tool)
             if tool != other:
                 report.add(problems.plan_steps.DifferentTools(at=step.span, word=tool.name))
-            elif (label := _out_of_reach(tool, step, around)) is not None:
+            elif (label := _out_of_reach(tool, step, around, last)) is not None:
                 report.add(problems.plan_steps.BoundInBlock(at=step.span, word=tool.name, argument=label))
 
 
-def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, ...]]) -> str | None:
-    """Return the first argument of a tool that is bound to a value of a block which is over where a step runs."""
+def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
+    """Return the first argument of a tool that is bound to a value of a block which is over where a step runs.
+
+    So is the round before of the bodies `last`, of which the step carries out a plan.
+    """
     for argument in tool.bound:
         match argument.value:
             case Path(int(number)):
@@ -38,7 +43,7 @@ def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, 
                 needed = (block,)
             case _:
                 needed = ()
-        if not set(needed) <= set(around[step.number]):
+        if not set(needed) <= set(around[step.number]) - last:
             return argument.label or ""
     return None
 
