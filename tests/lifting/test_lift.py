@@ -314,3 +314,11 @@ def test_a_key_that_is_sent_under_another_name_wins_over_ours_for_it(target: str
     for answer in ({**sent, "$n": "x"}, {"$n": "x", **sent}):
         if len(answer) > 1:
             assert lift(answer, result.map).value == {"$n": 1}
+
+
+def test_a_text_that_is_a_value_is_that_of_a_single_tool_and_of_several_stays_text() -> None:
+    schema: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+    answer = {"choices": [{"message": {"role": "assistant", "content": '{"a": "x"}'}, "finish_reason": "stop"}]}
+    assert lift(answer, lower(schema, "openai").map).value == {"a": "x"}
+    of_two = lift(answer, lower_all([("one", schema), ("two", schema)], "openai").map)
+    assert (of_two.status, of_two.calls, of_two.text) == ("empty", (), '{"a": "x"}')
