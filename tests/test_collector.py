@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+import weakref
 from collections.abc import Iterator
 from threading import Barrier, Thread
 
@@ -10,6 +12,9 @@ import pytest
 
 import instrc
 from instrc.collector import paused_collector
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax.parse import parse
 
 _VIBES: dict[str, object] = {"draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
 
@@ -71,6 +76,34 @@ def test_what_programs_are_made_of_is_freed_without_it() -> None:
 
     gc.disable()
     assert least(100) == least(2)
+
+
+def test_a_parsed_text_is_freed_without_it_as_well() -> None:
+    text = "".join(f"const a{number} = Draft(prompt);\n" for number in range(1000))
+    gc.collect()
+    gc.disable()
+    for _ in range(3):  # what is kept on purpose is kept then
+        parse(Source("a.aug", text), Report())
+    before = sys.getallocatedblocks()
+    parse(Source("a.aug", text), Report())
+    assert sys.getallocatedblocks() - before < 500
+
+
+class _Circle(list["_Circle"]):
+    """An object that only the collector can free, and that can be asked whether it is there."""
+
+
+def test_what_counts_as_old_is_freed_in_the_end() -> None:
+    made: list[weakref.ref[_Circle]] = []
+    for _ in range(20):
+        with paused_collector():
+            circle = _Circle()
+            circle.extend(_Circle([circle]) for _ in range(60_000))
+            made.append(weakref.ref(circle))
+            del circle
+            lasting = [[each] for each in range(60_000)]
+        del lasting
+    assert sum(each() is not None for each in made) < 12
 
 
 def test_what_lasts_counts_as_old_at_once() -> None:

@@ -51,8 +51,10 @@ class Builder(ExpressionBuilder):
         """Whether mending has been given up."""
         self.word: Callable[[str, int, int], object] = Token
         """What stands for a word of this kind and range in the values of a rule."""
-        self.named: Callable[[str, int, int], object] = self._named
-        """What stands for a name that is written like this, in this range."""
+        self.named: Callable[[str, int, int], object] = lambda written, start, end: Name(
+            written if written.isascii() else normal(written), Span(source, start, end)
+        )
+        """What stands for a name that is written like this, in this range; a method of this object would keep it alive."""
         self.signs = False
         """Whether signs stand there like words; the surface has no use for signs."""
 
@@ -67,9 +69,6 @@ class Builder(ExpressionBuilder):
     def given(self, token: Token) -> object:
         """Return what stands for a token that may have been repaired."""
         return Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
-
-    def _named(self, written: str, start: int, end: int) -> Name:
-        return Name(written if written.isascii() else normal(written), Span(self.source, start, end))
 
     # ---- statements
 
