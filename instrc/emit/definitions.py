@@ -9,6 +9,8 @@ from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.naming import free_name
 from instrc.problems.problem import CompileError
+from instrc.schema.maybe_impossible import may_be_impossible
+from instrc.schema.relations import disjoint
 from instrc.schema.walk import map_schemas, refers
 from instrc.source import Span
 
@@ -69,7 +71,7 @@ class DocumentDefinitions:
     @staticmethod
     def fillable(schema: Json, steps: JsonObject, at: Span | None) -> JsonObject:
         """Return the schema around an object of steps written at `at`; a `CompileError` if nothing satisfies the two."""
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or (may_be_impossible(schema) and disjoint(schema, schema)):
             raise CompileError([problems.steps.Unsatisfiable(at=at, keys=tuple(as_object(steps.get("properties", {}))))])
         return schema
 

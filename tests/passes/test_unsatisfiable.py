@@ -22,6 +22,9 @@ VIBES = {
     [
         ('Page({ body: { text: Draft } @ { additionalProperties: false, required: ["tone"] } })', "{ text:", "`text`"),
         ("Process(LLM_Context({ a: Draft, b: Draft }) @ { properties: { a: false } })", "Draft, b:", "`a`, `b`"),
+        ("Process(LLM_Context({ a: Draft, b: Draft }) @ { maxProperties: 1 })", "Draft, b:", "`a`, `b`"),
+        ("Process(LLM_Context({ a: Draft, b: Draft }) @ { not: {} })", "Draft, b:", "`a`, `b`"),
+        ('Process(LLM_Context({ a: Draft, b: Draft }) @ { propertyNames: { pattern: "^x" } })', "Draft, b:", "`a`, `b`"),
     ],
 )
 def test_steps_beside_what_refuses_them_are_one_problem(program: str, where: str, keys: str) -> None:
