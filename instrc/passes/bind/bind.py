@@ -92,9 +92,8 @@ def bind(
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     needed |= read
     _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
-    unknown = problems.unknown_name.UnknownName
-    if not any(isinstance(problem, unknown) for problem in mine.problems):  # one of them may be misspelt
-        for each in unused:
+    if not any(isinstance(problem, problems.unknown_name.UnknownName) for problem in mine.problems):
+        for each in unused:  # where a name is unknown, one of these may be meant
             mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
