@@ -11,6 +11,7 @@ from objects import closed
 
 from instrc.codecs.acceptance import DefinitionsValidator
 from instrc.codecs.carry import Carrier, schemas_of_key
+from instrc.codecs.transcode import Inexpressible
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
@@ -95,7 +96,9 @@ def test_a_map_holds_the_recursive_definitions_that_tell_alternatives_apart() ->
     assert lower(schema, "openai").map["definitions"].keys() == {"t", "u"}
 
 
-def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the values that an alternative was tried on."""
     asked: list[Any] = []
     accepts = DefinitionsValidator.accepts
 
@@ -104,6 +107,10 @@ def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monke
         return accepts(self, schema, value)
 
     monkeypatch.setattr(DefinitionsValidator, "accepts", counted)
+    return asked
+
+
+def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(asked: list[Any]) -> None:
     branches = [branch for branch in NESTED["$defs"]["node"]["anyOf"] if "patternProperties" not in branch]
     result = lower({**NESTED, "$defs": {"node": {"anyOf": branches}}}, "openai")
 
@@ -117,6 +124,31 @@ def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monke
         return len(asked)
 
     assert 0 < questions(10) <= 5 * questions(5)
+
+
+def test_what_has_no_words_deep_inside_unions_is_tried_once_at_each_level(asked: list[Any]) -> None:
+    result = lower(NESTED, "openai")
+
+    def questions(levels: int) -> int:
+        value: Any = "wrong"
+        for _ in range(levels):
+            value = [{"left": value}]
+        asked.clear()
+        with pytest.raises(Inexpressible):
+            encode({"tree": value}, result.map, check=False)
+        return len(asked)
+
+    assert 0 < questions(8) <= 5 * questions(4)
+
+
+@pytest.mark.parametrize("target", ["gemini", "anthropic-strict"])
+def test_a_value_that_no_alternative_takes_is_read_by_the_first_of_its_type(target: str) -> None:
+    days = closed(**{"day of week": {"type": "integer"}, "days": {"type": "integer"}})
+    result = lower(closed(when={"anyOf": [{"type": "string"}, days]}), target)
+    answer = loads(dumps(encode({"when": {"day of week": 7, "days": 2}}, result.map)).replace("7", '"Sunday"'))
+    lifted = lift(answer, result.map)
+    assert lifted.call.value == {"when": {"day of week": "Sunday", "days": 2}}
+    assert [(each.instance, each.keyword) for each in lifted.call.violations] == [("/when/day of week", "type")]
 
 
 def test_definitions_that_are_too_many_to_be_kept_are_written_as_text() -> None:

@@ -194,6 +194,8 @@ def test_calls_of_the_envelope_leave_the_text_alone() -> None:
         "Action: weather\nAction Input: Oslo, for two days",
         "<function_calls>weather(city=1e999)</function_calls>",
         ">>> weather(city)\n{'city': 'Oslo'}",
+        '<tool_call>{"name": 5, "arguments": {"city": "Oslo", "days": 2}}</tool_call>',
+        '<tool_call>{"arguments": {"city": "Oslo", "days": 2}}</tool_call>',
     ],
 )
 def test_what_only_resembles_a_call_is_none(text: str) -> None:

@@ -331,6 +331,13 @@ def test_pieces_without_the_last_are_an_answer_that_was_cut_off(name: str) -> No
         assert lift(events(STREAMS[name][:-1]), record).status == "cut"
 
 
+def test_special_tokens_of_tgi_are_no_part_of_a_text_that_was_cut_off() -> None:
+    tokens = [("It ", False), ("rains", False), ("<|eot_id|>", True)]
+    pieces = [{"token": {"text": text, "special": special}, "generated_text": None} for text, special in tokens]
+    lifted = lift(pieces, TOOLS)
+    assert (lifted.truncated, lifted.text) == (True, "It rains")
+
+
 OTHERS: dict[str, list[Any]] = {
     "cut": [
         {"text": BEGUN, "meta_info": {"finish_reason": {"type": "length", "length": 9}}},

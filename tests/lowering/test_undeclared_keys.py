@@ -15,6 +15,12 @@ TRIP: JsonObject = {
         "to": {"type": "string"},
         "stay": {"type": "object", "properties": {"nights": {"type": "integer"}}},
         "stops": {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "object", "properties": {"at": {}}}]}},
+        "back": {
+            "anyOf": [
+                {"type": "null"},
+                {"type": "object", "properties": {"stay": {"type": "object", "properties": {"nights": {"type": "integer"}}}}},
+            ]
+        },
     },
 }
 
@@ -25,8 +31,9 @@ TRIP: JsonObject = {
         ({"to": "Riga", "by": "train"}, "by", "/"),
         ({"stay": {"nights": 2, "hotel": "Neiburgs"}}, "hotel", "/stay"),
         ({"stops": [None, {"at": "Cēsis", 'a "b"': 1}]}, r"a \"b\"", "/stops/1"),
+        ({"back": {"stay": {"hotel": "Neiburgs"}}}, "hotel", "/back/stay"),
     ],
-    ids=["at the root", "in an object", "in a branch of a union"],
+    ids=["at the root", "in an object", "in a branch of a union", "in an object in a branch"],
 )
 def test_an_undeclared_key_is_refused_with_its_place_and_the_way_out(value: JsonObject, key: str, where: str) -> None:
     with pytest.raises(Inexpressible) as refused:

@@ -146,6 +146,8 @@ def test_names_that_patterns_take_are_not_additional_and_not_unevaluated() -> No
             {"if": {"properties": {"a": {"const": 0}}}, "then": {"properties": {"b": {}}}, "else": {"properties": {"c": {}}}},
             ["a", "b"],
         ),
+        ({"patternProperties": {"^[ab]$": {}}}, ["c"]),
+        ({"allOf": [{"patternProperties": {"^[ab]$": {}}}]}, ["c"]),
         ({"dependentSchemas": {"a": {"properties": {"b": {}}}, "z": {"properties": {"c": {}}}}}, ["a", "c"]),
         ({"allOf": [{"additionalProperties": {"type": "integer"}}]}, []),
         ({"allOf": [True, {"unevaluatedProperties": True}]}, []),
