@@ -39,7 +39,7 @@ class Fix(Struct, frozen=True):
     """Whether it is certainly what the author wanted, so that no confirmation is needed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, frozen=True, slots=True, kw_only=True)  # its subclasses make their own
 class Problem:
     """One mistake in the input.
 
