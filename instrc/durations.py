@@ -10,7 +10,7 @@ _DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}
 """Years and months have no fixed length, so they are none."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
 """Of a week, a day, an hour, …"""
-_IN_WORDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)", re.IGNORECASE)
+_IN_WORDS = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)"  # compiled when it is needed
 _UNITS = {
     "P{}W": ("w", "wk", "week", "weeks"),
     "P{}D": ("d", "day", "days"),
@@ -43,7 +43,7 @@ def is_no_time(text: str) -> bool:
 
 def from_words(text: str) -> str | None:
     """Return in ISO 8601 what is written as `5m` or `2 days`; `None` if it is no number with a unit of time."""
-    match = _IN_WORDS.fullmatch(text)
+    match = re.fullmatch(_IN_WORDS, text)
     if match is None:
         return None
     number, unit = match.groups()

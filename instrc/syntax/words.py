@@ -10,7 +10,6 @@ import re
 from functools import cache
 from itertools import accumulate
 from operator import sub
-from string import ascii_letters
 
 import msgspec
 
@@ -24,6 +23,7 @@ SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "D
 """Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
 _FIRST = {'"': "STRING", "'": "STRING", "/": "COMMENT", "$": "METRIC", **dict.fromkeys("-0123456789", "NUMBER")}
 """Kinds that are told by how they begin."""
+_SMALL = "abcdefghijklmnopqrstuvwxyz"  # to import `string` compiles the pattern of its templates
 
 
 class Words(msgspec.Struct, frozen=True, gc=False):
@@ -51,7 +51,7 @@ def letters() -> dict[str, str]:
     automaton = tables()
     signs = {kind: written for written, kind in automaton.fixed.items() if kind in SIGNS}
     others = sorted({*automaton.fixed.values(), *automaton.patterns, END} - signs.keys() - {"COMMENT"})
-    return {**signs, **dict(zip(others, ascii_letters, strict=False)), "COMMENT": COMMENT, "STRAY": "?"}
+    return {**signs, **dict(zip(others, _SMALL + _SMALL.upper(), strict=False)), "COMMENT": COMMENT, "STRAY": "?"}
 
 
 class _Letters(dict[str, str]):

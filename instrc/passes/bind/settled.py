@@ -21,8 +21,8 @@ from instrc.syntax.tokens import normal
 
 _Slice: TypeAlias = tuple[str, ...]
 """What decides all that is told of an export: the texts of its statements in their order, after what all exports depend on."""
-_ASCII_WORDS = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_WORDS = re.compile(r"[^\s!-/:-@\[-^`{-~]+")
+_ASCII_WORDS = r"(?a)[A-Za-z_]\w*"  # patterns are compiled when they are needed
+_WORDS = r"[^\s!-/:-@\[-^`{-~]+"
 """Every name in a text and more: other words, and beyond ASCII signs that no name has."""
 
 
@@ -123,7 +123,7 @@ class ExportSlices:
     def _words(self, text: str) -> frozenset[str]:
         found = self._known_words.get(text)
         if found is None:
-            found = frozenset(_ASCII_WORDS.findall(text) if text.isascii() else map(normal, _WORDS.findall(text)))
+            found = frozenset(re.findall(_ASCII_WORDS, text) if text.isascii() else map(normal, re.findall(_WORDS, text)))
         self.words[text] = found
         return found
 
