@@ -542,3 +542,28 @@ def test_a_few_lines_that_ask_for_a_million_values_are_one_problem(folder: Path)
     lines += [f"const v{n + 1} = {{ {', '.join(f'a{each}: v{n}' for each in range(10))} }};" for n in range(6)]
     [problem] = problems(" ".join(lines) + " A(v6)", folder)
     assert (problem.name, "500,000 values" in problem.message) == ("too-large", True)
+
+
+def test_another_name_of_an_instruction_is_no_step_of_a_body(folder: Path) -> None:
+    assert problems("do { const other = A; B(prompt) }", folder) == []
+    assert list(compiled("do { const other = A; B(prompt) }", folder).documents["result"]["properties"]) == ["step2_do_b"]
+
+
+@pytest.mark.parametrize("call", ['A(b) @ { description: "It." }', 'A(b @ { description: "It." })'])
+def test_a_key_of_a_later_context_is_told_of_in_what_is_annotated(call: str, folder: Path) -> None:
+    [problem] = problems(f"Process(LLM_Context({{ a: {call} }}), LLM_Context({{ b: B }}))", folder)
+    assert (problem.name, problem.at and problem.at.text) == ("cut-against-data-flow", "b")
+
+
+def test_each_step_that_refers_to_itself_refers_to_a_definition_of_its_key(folder: Path) -> None:
+    (folder / "Tree.vibe.json").write_text(dumps(an_object(of={"$ref": "#"})), encoding="utf-8")
+    tool: Any = compiled("{ a: Tree, b: Tree }", folder).documents["tool"]
+    of = {key: step["properties"]["of"] for key, step in tool["properties"].items()}
+    assert of == {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}}
+
+
+def test_words_that_the_compiler_writes_are_not_taken_from_a_vibe(folder: Path) -> None:
+    words = {"activity": "Another", "references": ["elsewhere"], "arguments": {"x": "elsewhere"}}
+    (folder / "Wordy.vibe.json").write_text(dumps({**an_object(x=TEXT), **words}), encoding="utf-8")
+    tool: Any = compiled("{ w: Wordy }", folder).documents["tool"]
+    assert tool["properties"]["w"] == {"description": "Use prompt.", **an_object(x=TEXT)}
