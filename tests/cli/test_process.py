@@ -44,19 +44,21 @@ def test_a_compilation_loads_nothing_that_it_does_not_need(folder: Path) -> None
         "heavy |= {f'instrc.passes.bind.{part}' for part in ('launches', 'processes', 'programs', 'suggestions')}; "
         "heavy |= {f'instrc.flattening.{part}' for part in ('contradictions', 'evaluated', 'groups', 'unevaluated')}; "
         "heavy |= {f'instrc.schema.{part}' for part in ('expressions', 'extents', 'objects', 'validation')}; "
-        "heavy |= {'instrc.ir.process_reader', 'instrc.passes.partition.by_hand'}; "
+        "heavy |= {'instrc.ir.process_reader', 'instrc.passes.partition.by_hand', 'string'}; "
         "heavy |= {'instrc.flattening.mixing', 'instrc.schema.laws.conditions', 'instrc.schema.name_patterns'}; "
-        "heavy |= {'instrc.passes.bind.constants', 'instrc.passes.bind.filling'}; "
+        "heavy |= {'instrc.passes.bind.braces', 'instrc.passes.bind.constants', 'instrc.passes.bind.filling'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_formats_are_defined_without_reading_their_patterns() -> None:
+@pytest.mark.parametrize("module", ["instrc.schema.formats", "instrc.durations"])
+def test_patterns_are_read_when_they_are_needed(module: str) -> None:
     script = (
         "import re, ipaddress, datetime; made = []; plain = re.compile; "
-        "re.compile = lambda *said: made.append(said) or plain(*said); import instrc.schema.formats; print(made)"
+        "re.compile = lambda *said: made.append(said) or plain(*said); "
+        f"import {module}; print(made)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -10,7 +10,6 @@ from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Expression, Field, Name, Object
 from instrc.jsonvalue import Json
-from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -114,6 +113,8 @@ def _put_around(
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
         return None
     if whole and not context.filling and context.key not in {None, PRIVATE}:
+        from instrc.passes.bind import braces  # many programs have none
+
         return braces.under_key(ev, braces.take(ev, taken, brackets, context, span, ()), context, span)
     if context.brackets is not None:
         brackets.hand_to(context.brackets)
