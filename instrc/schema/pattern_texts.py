@@ -3,7 +3,7 @@ r"""Find texts that a regular expression matches.
 A text is written character by character, from characters that the pattern names: one that no match can begin with is given up
 at once, since the `regex` library tells of a text whether a match may begin with it.
 
-    next(matching_texts("^[A-Z]{2}-\\d{4}$"))    # "AZ-0901"
+    next(matching_texts(r"^[A-Z]{2}-\d{4}$"))    # "AZ-2094"
 """
 
 from __future__ import annotations
