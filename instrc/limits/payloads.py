@@ -77,6 +77,8 @@ SAMPLE_VALUES: Final = 5000
 """Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
 SAMPLE_TRIES: Final = 12
 """Values that are tried for one schema in a sample."""
+SAMPLE_TEXTS: Final = 50
+"""Different texts that a sample has where a pattern or a format rules."""
 SAMPLE_CHARACTERS: Final = 20_000
 """Characters of one text in a sample; a schema that asks for more has no sample."""
 VERIFIED_ORDERS: Final = 40

@@ -15,6 +15,7 @@ from instrc.flattening.flattener import intersect
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, listing, mapping
 from instrc.limits.payloads import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_TRIES, SAMPLE_VALUES
 from instrc.lowering.sample_texts import text_of
+from instrc.problems.problem import CompileError
 from instrc.schema.expressions import time_limit
 from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
@@ -143,7 +144,7 @@ class _Making:
                 if name in required or made.sure:
                     result[name] = made.value
                     sure = sure and made.sure
-        wanted = min(int(bound(schema, "minProperties") or 0), SAMPLE_VALUES)
+        wanted = _count(schema, "minProperties")
         for number in range(wanted - len(result)):
             name = self._name(schema, number)
             made = self.made(self._member(schema, name), level + 1, nth)
@@ -171,7 +172,7 @@ class _Making:
 
     def _array(self, schema: JsonObject, level: int, nth: int) -> _Made:
         prefix = listing(schema.get("prefixItems"))
-        least, most = min(int(bound(schema, "minItems") or 0), SAMPLE_VALUES), bound(schema, "maxItems")
+        least, most = _count(schema, "minItems"), bound(schema, "maxItems")
         items: JsonArray = []
         sure = True
 
@@ -185,7 +186,7 @@ class _Making:
             add(child)
         rest = schema.get("items", {})
         if "contains" in schema:
-            for _ in range(min(int(bound(schema, "minContains") or 1), SAMPLE_VALUES)):
+            for _ in range(_count(schema, "minContains") or 1):
                 add(_joined(rest, schema["contains"]))
         wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not items and (most is None or most > 0) else 0)
         while len(items) < wanted and rest is not False:
@@ -197,10 +198,17 @@ def _without(schema: JsonObject, *words: str) -> JsonObject:
     return {key: item for key, item in schema.items() if key not in words}
 
 
+def _count(schema: JsonObject, keyword: str) -> int:
+    return int(min(bound(schema, keyword) or 0, SAMPLE_VALUES))
+
+
 def _joined(*schemas: Json) -> Json:
-    """Return one schema for what all of some ask."""
+    """Return one schema for what all of some ask; the first one where others are no schemas."""
     asking = [each for each in schemas if each is not True and each != {}]
-    return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
+    try:
+        return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
+    except CompileError:
+        return asking[0]
 
 
 def _holds_others(branch: Json) -> bool:

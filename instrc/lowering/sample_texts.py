@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from instrc.jsonvalue import JsonObject
-from instrc.limits.payloads import SAMPLE_CHARACTERS
+from instrc.jsonvalue import Json, JsonObject
+from instrc.limits.payloads import SAMPLE_CHARACTERS, SAMPLE_TEXTS
 from instrc.schema.expressions import search
 from instrc.schema.laws.bounds import bound
 
@@ -48,41 +48,38 @@ class MadeText(NamedTuple):
 
 def text_of(schema: JsonObject, nth: int = 0) -> MadeText:
     """Return a text for a schema; texts for different numbers `nth` differ where the schema allows it."""
-    found = list(islice(_texts(schema, nth), nth + 1))
-    if found:
-        return MadeText(found[min(nth, len(found) - 1)], sure=True)
-    return MadeText(next(_plain(schema, nth)), sure=False)
+    pattern, named = schema.get("pattern"), str(schema.get("format"))
+    plain = _plain(schema, nth)
+    if not isinstance(pattern, str) and named not in _OF_FORMATS:
+        return MadeText(plain, _fits(schema, plain))
+    found = list(islice(_texts(schema, named, pattern), min(nth, SAMPLE_TEXTS) + 1))
+    return MadeText(found[min(nth, len(found) - 1)], sure=True) if found else MadeText(plain, sure=False)
 
 
-def _texts(schema: JsonObject, nth: int) -> Iterator[str]:
-    """Yield texts that satisfy a schema."""
-    pattern = schema.get("pattern")
-    known = _OF_FORMATS.get(str(schema.get("format")))
+def _texts(schema: JsonObject, named: str, pattern: Json) -> Iterator[str]:
+    """Yield texts that satisfy a schema with a pattern or a format that is known."""
+    for text in _OF_FORMATS.get(named) or (*(_plain(schema, number) for number in range(len(_LETTERS))), ""):
+        if _fits(schema, text) and (not isinstance(pattern, str) or search(pattern, text) is not False):
+            yield text
     least, most = bound(schema, "minLength") or 0, bound(schema, "maxLength")
-    if least > SAMPLE_CHARACTERS:
-        return
-    for text in known or _plain(schema, nth):
-        fits = least <= len(text) and (most is None or len(text) <= most)
-        if fits and (not isinstance(pattern, str) or search(pattern, text) is not False):
-            yield text
-    if isinstance(pattern, str):
-        yield from _of_pattern(pattern, int(least), None if most is None else int(most), str(schema.get("format")))
+    if isinstance(pattern, str) and least <= SAMPLE_CHARACTERS:
+        from instrc.schema.formats import CHECKS
+        from instrc.schema.pattern_texts import matching_texts
+
+        longest = None if most is None else int(min(most, SAMPLE_CHARACTERS))
+        for text in matching_texts(pattern, max(int(least), 1), longest):
+            if named not in CHECKS or CHECKS[named](text):
+                yield text
 
 
-def _of_pattern(pattern: str, least: int, most: int | None, named: str) -> Iterator[str]:
-    from instrc.schema.formats import CHECKS
-    from instrc.schema.pattern_texts import matching_texts
-
-    for text in matching_texts(pattern, max(least, 1), most):
-        if named not in CHECKS or CHECKS[named](text):
-            yield text
+def _fits(schema: JsonObject, text: str) -> bool:
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    return (least is None or least <= len(text)) and (most is None or len(text) <= most)
 
 
-def _plain(schema: JsonObject, nth: int) -> Iterator[str]:
-    """Yield texts of one letter, as long as they must be, and the empty one."""
+def _plain(schema: JsonObject, nth: int) -> str:
+    """Return a text of one letter, as long as it must be; the empty one where that is too long."""
     least, most = bound(schema, "minLength"), bound(schema, "maxLength")
     length = max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
-    if most is None or length <= most:
-        for number in range(nth + 1):
-            yield _LETTERS[number % len(_LETTERS)] * (length + number // len(_LETTERS) * (most is None))
-    yield ""
+    length += nth // len(_LETTERS) * (most is None)
+    return _LETTERS[nth % len(_LETTERS)] * length if most is None or length <= most else ""

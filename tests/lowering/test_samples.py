@@ -121,8 +121,10 @@ def test_optional_properties_are_there_unless_nothing_fits() -> None:
         {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
         {"$defs": {"a": {"properties": {"x": {"$ref": "#/$defs/a"}}, "required": ["x"]}}, "$ref": "#/$defs/a"},
         {"type": 5, "properties": [], "anyOf": "x", "pattern": 3, "minLength": "a"},
+        {"allOf": ["x", 5], "oneOf": [{}, {"allOf": True}]},
+        {"type": "array", "minItems": float("inf"), "not": True, "then": {"type": "array"}, "if": {}},
     ],
-    ids=["patterns", "impossible branches", "a circle", "no end", "no schema"],
+    ids=["patterns", "impossible branches", "a circle", "no end", "no schema", "parts that are none", "endless"],
 )
 def test_what_nothing_satisfies_ends(schema: Any) -> None:
     start = time.process_time()
