@@ -6,6 +6,7 @@ They are many, of any schema, and most satisfy it or just fail to; `lowering.sam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -21,9 +22,9 @@ from instrc.limits.schemas import (
     LARGEST_INSTANCE,
     NAMED_DEPTH,
 )
+from instrc.schema.expressions import search as found_in
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.members import required_names
-from instrc.schema.pattern_texts import matching_texts
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 
@@ -97,14 +98,22 @@ def _names(*schemas: Json) -> list[str]:
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
             found.update(dict.fromkeys(mapping(node.get(keyword))))
         for regex in mapping(node.get("patternProperties")):
-            found.update(dict.fromkeys(islice(matching_texts(regex), _TEXTS)))
+            found.update(dict.fromkeys(_texts(regex)))
     return list(found)[:20]
 
 
-_TEXTS = 3
-"""For each pattern."""
+def _texts(pattern: str) -> list[str]:
+    """Return a few texts in which a pattern is found, thought of from its letters."""
+    plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
+    words = [*re.findall(r"\w+", plain), *_SHORT]
+    spread = [*words, *(one + other for one in words[:4] for other in words[:4])]
+    return list(islice((text for text in spread if found_in(pattern, text)), 3))
+
+
 _WHOLE_FROM = 2**53
 """From here on a float has no halves; much further on it does not hold an integer at all."""
+_OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
+_SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
 
 def _values(node: JsonObject) -> list[Json]:
@@ -113,7 +122,7 @@ def _values(node: JsonObject) -> list[Json]:
     if "const" in node:
         found.append(node["const"])
     if isinstance(pattern := node.get("pattern"), str):
-        found += islice(matching_texts(pattern), _TEXTS)
+        found += _texts(pattern)
     found += listing(node.get("enum"))
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
         bound = node.get(keyword)
