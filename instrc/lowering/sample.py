@@ -1,7 +1,7 @@
 """Make one small instance of a schema: to show an engine, and as the answer where a process is rehearsed.
 
-It satisfies the schema wherever such a value comes to mind; `flattening.instances` looks for many values near the bounds of any
-schema, which may fail it.
+It satisfies the schema wherever a short search finds such a value; `flattening.instances` looks for many values near the bounds
+of any schema, which may fail it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down.
 
-    Where none comes to mind that satisfies the schema, it is one that nearly does.
+    Where none is found that satisfies the schema, it is the first one that was tried.
     """
     with time_limit():
         return _Making(schema).made(schema, 0).value

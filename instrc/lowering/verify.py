@@ -56,7 +56,7 @@ class Opinion(NamedTuple):
     """Whether the schema compiles; `None` if the engine is not installed, or was not asked."""
     reason: str | None = None
     answers: bool | None = None
-    """Whether a sample answer is accepted; `None` if none could be made, as for a pattern that nobody can guess, or shown."""
+    """Whether a sample answer is accepted; `None` if none was found, as for a pattern without a text, or none could be shown."""
     ordered: bool | None = None
     """Whether that answer is rejected whichever two declared neighbours in it are swapped; `None` if there are none."""
     loose: str | None = None
