@@ -118,6 +118,12 @@ def test_a_choice_is_among_what_was_found(project: Path) -> None:
     assert run.outcome["error"]["kind"] == "invalid"
 
 
+@pytest.mark.parametrize("answers", [5, None, "abc", b"abc"])
+def test_a_script_that_is_no_list_and_no_object_is_refused(answers: Any) -> None:
+    with pytest.raises(TypeError, match="`answers` takes a list"):
+        instrc.Scripted(answers)
+
+
 def test_a_script_that_ends_says_why_its_last_answer_was_not_accepted() -> None:
     step = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
     run = instrc.run(step, "x", model=instrc.Scripted([{"txt": "Dear Ann"}]))

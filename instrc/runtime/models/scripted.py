@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from instrc import arguments
 from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.models.model import ModelError, Reply, Request
@@ -20,7 +21,7 @@ class Scripted:
     """
 
     def __init__(self, answers: Sequence[Json] | Mapping[str, Json]) -> None:
-        self._list = list(answers) if not isinstance(answers, Mapping) else None
+        self._list = arguments.several("answers", answers) if not isinstance(answers, Mapping) else None
         self._named = dict(answers) if isinstance(answers, Mapping) else {}
         self._bare = {bare_name(name): name for name in self._named}
         self._taken: dict[str, int] = {}
