@@ -159,6 +159,11 @@ def test_what_is_not_seen_to_be_said(left: Any, right: Any) -> None:
     assert not implies(left, right)
 
 
+@pytest.mark.parametrize("step", [True, "1", None, []])
+def test_a_step_that_is_no_number_is_never_implied(step: Any) -> None:
+    assert not implies({"type": "integer"}, {"multipleOf": step})
+
+
 EXCLUDED: list[tuple[Any, Any]] = [
     (False, {}),
     ({"type": "string"}, {"type": ["null", "number"]}),
