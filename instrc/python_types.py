@@ -34,9 +34,8 @@ def schema_of_type(value: object) -> Described | None:
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
     """
-    adapts = not isinstance(value, type) and attribute(value, "core_schema") is not None
-    if adapts and callable(describe := attribute(value, "json_schema")):
-        return Described(None, describe(), None)  # a `TypeAdapter`
+    if _adapts(value) and callable(describe := attribute(value, "json_schema")):
+        return Described(None, describe(), None)
     routine = function_of(value)
     if not _is_type(value) and routine is None:
         return None
@@ -59,6 +58,36 @@ def schema_of_type(value: object) -> Described | None:
     elif routine is not None and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
     return Described(getattr(value if inner is None else inner, "__name__", None), schema, text or None)
+
+
+def schema_of_result(value: object) -> Json:
+    """Return the schema of what a function, or an object that is called as one, returns; `{}` if it does not say.
+
+    What pydantic cannot describe is a `TypeError`.
+    """
+    routine = function_of(value) or attribute(value, "__call__")
+    inner = routine.func if isinstance(routine, partial) else routine
+    try:
+        hints = typing.get_type_hints(inner, include_extras=True) if callable(inner) else {}
+        if "return" not in hints:
+            return {}
+        from pydantic import TypeAdapter  # is there: it has described the parameters
+
+        return TypeAdapter(with_readable_dicts(hints["return"])).json_schema(mode="serialization")
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {reason}"
+        raise TypeError(message) from error
+
+
+def describes_values(value: object) -> bool:
+    """Tell whether a value is a type, or a `TypeAdapter` of one: its schema is that of its values."""
+    return _is_type(value) or _adapts(value)
+
+
+def _adapts(value: object) -> bool:
+    """Tell whether a value is a `TypeAdapter`."""
+    return not isinstance(value, type) and attribute(value, "core_schema") is not None
 
 
 def function_of(value: object) -> Callable[..., object] | None:

@@ -10,13 +10,14 @@ from instrc.jsonvalue import Json
 from instrc.problems.imported import ReadOtherwise
 from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import model_as_json
+from instrc.python_types import describes_values, model_as_json, schema_of_result
 
 
-def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:
     """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
 
-    What has none is a `CompileError` that names the `option`.
+    If the vibe is `called` by the server, the parameters of a function or a tool are what it is given, and `output` is what it
+    returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
     """
     from instrc.lint.other_documents import foreign
     from instrc.lowering.given import tool_of
@@ -31,13 +32,21 @@ def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, .
     if isinstance(known, dict):
         other = foreign(known, option)
         if other is not None and other.importer is not None:
-            return _only_schema(read_tools(other.importer, of_value(known)), value, option)
+            return _only_schema(read_tools(other.importer, of_value(known), "output" if called else "leave"), value, option)
         if known is value or isinstance(value, str):
             return known, ()
     if isinstance(known, bool):
         return known, ()
     try:
         tool = tool_of(value)
+        if called and not describes_values(value):
+            given: Json = {
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": tool.schema,
+                "outputSchema": schema_of_result(value),
+            }
+            return _only_schema(read_tools("mcp", of_value(given), "output"), value, option)
     except TypeError as error:
         raise _no_schema(value, option, str(error)) from error
     schema: Json = tool.schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instrc import arguments, problems
+from instrc.ir.fusion import instruction_kind
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -21,7 +22,7 @@ def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dic
     wrong: list[Problem] = []
     for name, value in vibes.items():
         try:
-            found[name] = _schema(value, f'vibes["{name}"]', report)
+            found[name] = _schema(name, value, report)
         except CompileError as error:
             wrong += error.problems
     if wrong:
@@ -29,13 +30,15 @@ def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dic
     return found
 
 
-def _schema(value: object, option: str, report: Report) -> Json:
+def _schema(name: str, value: object, report: Report) -> Json:
     from instrc.lint.other_documents import foreign  # few programs have vibes in memory
 
+    option = f'vibes["{name}"]'
     if isinstance(value, dict) and foreign(value, option) is None:
         return value
     from instrc.importing.in_memory import schema_in_memory
 
-    schema, notes = schema_in_memory(value, option)
+    word, _, _ = name.rpartition("/")[2].partition("@")
+    schema, notes = schema_in_memory(value, option, called=instruction_kind(word) == "server")
     report.problems += notes
     return schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from instrc.ir.tasks import PlanTask, Reference
@@ -23,13 +23,13 @@ _SUFFIX = "_Activity"
 
 
 @takes_plain_values
-def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
+def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 
     `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
     `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
-    or tools as a model is shown them, in a list or by name: `Tool`, or JSON as a provider takes it, with `name` and
-    `parameters`, `input_schema` or `inputSchema`.
+    or tools as a model is shown them, in a list or by name: `Tool`, an annotated function, a model, or JSON as a provider
+    takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
     fault = fault_of_tools(tools)
@@ -51,7 +51,7 @@ def check_read(tasks: list[tuple[int, PlanTask]], tools: ToolSet) -> tuple[PlanP
     return tuple(check.problems)
 
 
-def tool_set(tools: Json | ToolSet) -> ToolSet:
+def tool_set(tools: object) -> ToolSet:
     """Return the tools of a map; the last few maps are remembered by what they say."""
     if isinstance(tools, ToolSet):
         return tools

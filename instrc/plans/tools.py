@@ -1,12 +1,14 @@
 """The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`.
 
 Tools as models are shown them will do, in a list or by name: each has the schema of what it takes.
+So do annotated functions and types of Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import cast
 
 from instrc.flattening.flatten import flatten
 from instrc.ir.tool import Tool as ShownTool
@@ -14,6 +16,7 @@ from instrc.jsonvalue import Json, as_text
 from instrc.plans.argument_validator import ArgumentValidator
 from instrc.problems.plans import ToolsFault
 from instrc.problems.problem import CompileError
+from instrc.python_types import describes_values, schema_of_result, schema_of_type
 from instrc.schema.kinds import own_kinds
 from instrc.schema.name_patterns import matches
 from instrc.schema.walk import TRIVIAL, walk
@@ -120,7 +123,7 @@ class PlanTool:
 class ToolSet:
     """All tools of a plan; each is read when it is first asked for."""
 
-    def __init__(self, tools: Json) -> None:
+    def __init__(self, tools: object) -> None:
         self._entries: Mapping[str, Json] = tools_by_name(tools)
         self._tools: dict[str, PlanTool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
@@ -174,15 +177,34 @@ def tools_by_name(tools: object) -> dict[str, Json]:
     return found
 
 
-def _entry_of(tool: Json | ShownTool) -> Json:
+def _entry_of(tool: object) -> Json:
     """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is none."""
-    said: Json = {"name": tool.name, "arguments": tool.schema} if isinstance(tool, ShownTool) else tool
+    said: Json = {"name": tool.name, "arguments": tool.schema} if isinstance(tool, ShownTool) else _of_python(tool)
     if said.__class__ is dict and said.get("function").__class__ is dict:
         said = said["function"]
     if said.__class__ is not dict:
         return said
     found = {"arguments": _ARGUMENTS, "output": _OUTPUTS}
     return said | {key: said[word] for key, words in found.items() for word in words[::-1] if word in said}
+
+
+def _of_python(tool: object) -> Json:
+    """Return what a function or a type of Python takes and gives; any other value as it is."""
+    if tool.__class__ in {dict, list, str, int, float, bool, type(None)}:
+        return cast("Json", tool)
+    try:
+        described = schema_of_type(tool)
+        output = {} if described is None or describes_values(tool) else schema_of_result(tool)
+    except (TypeError, CompileError):  # pydantic cannot describe it, or is not installed
+        described = None
+    if described is None or not _is_of_objects(described.schema):
+        return cast("Json", tool)
+    return {"name": described.name, "arguments": described.schema, "output": output}
+
+
+def _is_of_objects(schema: Json) -> bool:
+    """Tell whether pydantic describes an object: by its type, or by reference where it holds itself."""
+    return schema.__class__ is dict and (schema.get("type") == "object" or "$ref" in schema)
 
 
 def _flat(schema: Json) -> Json:

@@ -390,3 +390,29 @@ def test_tools_may_be_given_as_a_model_is_shown_them(tool: Any, among: Any) -> N
     ]
     uniform = instrc.uniform_plan([task("a", "Find", query="x")], tools)
     assert instrc.typed_plan(uniform, tools)[0]["arguments"] == {"query": "x"}
+
+
+def test_annotated_functions_and_types_are_tools() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    def find(query: str, most: int = 3) -> list[str]:
+        return [query] * most
+
+    class Mail(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        text: str
+        copies: int = 1
+
+    sound = [task("a", "find", query="x"), task("b", "Mail", text="y")]
+    assert names(sound, [find, Mail]) == names(sound, {"find": find, "Mail": Mail}) == []
+    assert names([task("a", "find", query=5, mot=3)], [find]) == [
+        ("wrong-argument", "/0/arguments/query"),
+        ("unknown-argument", "/0/arguments/mot"),
+    ]
+    given_a_list = [task("a", "find", query="x"), task("b", "Mail", text={"from": "a"})]
+    assert names(given_a_list, [find, Mail]) == [("wrong-argument", "/1/arguments/text")]  # what it returns is known as well
+
+
+def test_a_function_that_no_schema_describes_is_no_tool() -> None:
+    def find(*queries: str) -> None: ...
+
+    assert names([], {"find": find}) == [("invalid-tools", "")]

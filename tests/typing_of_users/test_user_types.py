@@ -53,6 +53,15 @@ assert_type(instrc.types("reply.aug"), str)
 assert_type(instrc.check("."), tuple[instrc.Problem, ...])
 assert_type(instrc.artefacts("reply.aug"), tuple[instrc.Artefact, ...])
 assert_type([problem.message for problem in instrc.check(".")], list[str])
+
+
+def look_up(word: str, times: int = 1) -> list[str]:
+    return [word] * times
+
+
+assert not instrc.check_plan([], [look_up, Reply])
+assert not instrc.check_plan([], {"look_up": look_up})
+instrc.compile("LookUp_Activity(word: prompt)", vibes={"LookUp_Activity": look_up})
 """
 
 WRONG = [

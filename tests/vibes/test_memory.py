@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypedDict
 
 import pytest
@@ -142,6 +143,79 @@ def test_several_tools_are_not_one_instruction() -> None:
 def test_names_in_memory_are_listed_folder_by_folder_in_the_order_of_their_names() -> None:
     root = MemoryRoot({"mail/b": SCHEMA, "calendar/a": SCHEMA, "c": SCHEMA})
     assert list(root.uris()) == ["aug:c", "aug:calendar/a", "aug:mail/b"]
+
+
+class Slot(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    day: str
+    after: Slot | None = None
+
+
+def find_slot(who: str, days: int = 3) -> list[Slot]:
+    """Find free days."""
+    return [Slot(day=who)] * days
+
+
+ASK = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]}
+CALL = "const asked = Ask(prompt); Write(FindSlot_Activity(who: asked.who))"
+
+
+def called(value: Any, program: str = CALL) -> Any:
+    """Return the step of the server that calls what is given as `FindSlot_Activity`."""
+    [process] = instrc.compile(program, vibes={"Ask": ASK, "Write": SCHEMA, "FindSlot_Activity": value})
+    return next(iter(process["$defs"]["SERVER_1"]["properties"].values()))
+
+
+def test_of_a_function_that_is_called_parameters_are_given_and_output_is_what_it_returns() -> None:
+    step = called(find_slot)
+    assert step["properties"]["output"] == {"type": "array", "items": {"$ref": "#/$defs/Slot"}}
+    assert step["arguments"] == {"who": "step1_ask.who"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "output"),
+    [
+        ({"name": "find", "inputSchema": ASK, "outputSchema": SCHEMA}, SCHEMA),
+        ({"type": "function", "function": {"name": "find", "parameters": ASK}}, {}),
+        (instrc.Tool("find", ASK, "Find."), {}),
+    ],
+)
+def test_so_it_is_of_a_tool_and_what_is_not_said_is_anything(tool: Any, output: Any) -> None:
+    assert called(tool)["properties"] == {"output": output}
+
+
+def test_a_schema_or_a_type_that_is_called_is_what_comes_back() -> None:
+    for value in (Letter, pydantic.TypeAdapter(Letter), Letter.model_json_schema()):
+        assert list(called(value)["properties"]) == ["asks", "tone"]
+
+
+def test_a_function_that_returns_nothing_gives_null_and_one_that_does_not_say_gives_anything() -> None:
+    def remind(who: str) -> None: ...
+
+    def look(who: str): ...  # type: ignore[no-untyped-def]  # noqa: ANN202  -- that it does not say is the case
+
+    assert called(remind)["properties"]["output"] == {"type": "null"}
+    assert called(look)["properties"]["output"] == {}
+
+
+def test_what_a_function_cannot_say_it_returns_is_told() -> None:
+    def look(who: str) -> Thread: ...  # type: ignore[empty-body]
+
+    with pytest.raises(instrc.CompileError, match=r'vibes\["FindSlot_Activity"\].*describe what `look` returns'):
+        called(look)
+
+
+def test_literals_are_held_against_the_parameters_of_a_function() -> None:
+    with pytest.raises(instrc.CompileError, match="5 is not of type"):
+        called(find_slot, "const asked = Ask(prompt); Write(asked, FindSlot_Activity(who: 5))")
+
+
+def test_a_plan_knows_what_a_function_takes() -> None:
+    program = "const made = Act({ steps: Plan(FindSlot_Activity) }); RunPlan_Activity(made.steps)"
+    act = {"type": "object", "properties": {"steps": {}}, "required": ["steps"]}
+    [process] = instrc.compile(program, vibes={"Act": act, "FindSlot_Activity": find_slot})
+    [tool] = process["$defs"]["SERVER_1"]["properties"]["step2_run_plan"]["plan"]["tools"].values()
+    assert tool["arguments"]["properties"].keys() == {"who", "days"}
+    assert tool["output"]["type"] == "array"
 
 
 PROGRAM = '"Answer" | ReadLetter | Send_Activity'
