@@ -30,7 +30,7 @@ FLOORS: dict[str, int] = {
                 "visible",
             ],
             ["problems", "python_docstrings"],
-            ["ir", "python_types", "python_values"],
+            ["ir", "python_calls", "python_types", "python_values"],
             ["schema"],
             ["flattening", "syntax", "vibes"],
             ["codecs", "comparing", "dialects", "passes", "plans", "sandbox"],

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from instrc.jsonvalue import Json
 from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
-from instrc.python_types import model_as_json
+from instrc.python_calls import PythonCall
+from instrc.python_values import json_of
 
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
@@ -42,11 +43,10 @@ def serve(*functions: Served) -> None:
 
 
 def _with_arguments(function: Callable[..., object]) -> AnyCall:
-    async def call(value: dict[str, Json]) -> Json:
-        from pydantic import validate_call  # it has described the function
+    called = PythonCall(function)
 
-        checked = validate_call(function)
-        return model_as_json(await _awaited(checked(**value)))
+    async def call(value: dict[str, Json]) -> Json:
+        return await _as_json(function(**called.by_name(value)))
 
     return call
 
@@ -58,10 +58,11 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
             from instrc.lifting.models import as_instance  # pydantic is an extra
 
             given = as_instance(value, value, (), schema)
-        return model_as_json(await _awaited(function(given)))
+        return await _as_json(function(given))
 
     return call
 
 
-async def _awaited(value: object) -> object:
-    return await value if inspect.isawaitable(value) else value
+async def _as_json(result: object) -> Json:
+    """Return what a function has returned, or will, as JSON; whoever sends it says where it is none."""
+    return cast("Json", json_of(await result if inspect.isawaitable(result) else result))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from instrc.arguments import excerpt, several, text
 from instrc.jsonvalue import Json
+from instrc.python_calls import called_with_json
+from instrc.python_types import schema_of_type
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
 
@@ -111,15 +113,24 @@ class Activities:
             for value in () if given is None else several("activities", given):
                 self.add(getattr(value, "activity_name", getattr(value, "__name__", "")), value)
 
-    def add(self, name: str, value: object, *, retry: Retry | None = None, input: Json = None) -> None:  # noqa: A002  -- its name
-        """Register a callable, an `Activity`, or the JSON of a process under a name."""
+    def add(self, name: str, value: object, *, retry: Retry | None = None, input: object = None) -> None:  # noqa: A002  -- its name
+        """Register a callable, an `Activity`, or the JSON of a process under a name.
+
+        `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
+        """
         if isinstance(value, Activity):
             made = value
         elif isinstance(value, dict):
             made = Activity(name, None, value)
         elif callable(value):
             policy = retry or getattr(value, "activity_retry", None) or Retry()
-            made = Activity(name, value, None, policy, _first(input, getattr(value, "activity_input", None)))
+            made = Activity(
+                name,
+                cast("Handler", called_with_json(value)),
+                None,
+                policy,
+                _input_schema(input, getattr(value, "activity_input", None)),
+            )
         else:
             message = f"an activity is a function or a process, not {excerpt(value)}"
             raise TypeError(message)
@@ -151,15 +162,25 @@ class Activities:
         return tuple(activity.name for activity in self._known.values())
 
 
-def _first(*schemas: Json) -> Json:
-    return next((schema for schema in schemas if schema is not None), True)
+def _input_schema(*given: object) -> Json:
+    """Return the first that is given, as a schema: a type or a function of Python is that of its values or its parameters."""
+    found = next((each for each in given if each is not None), True)
+    described = None if isinstance(found, dict | bool) else schema_of_type(found)
+    if described is None and not isinstance(found, dict | bool):
+        message = f"`input` is a JSON Schema or a type, not {excerpt(found)}"
+        raise TypeError(message)
+    return cast("Json", found) if described is None else described.schema
 
 
-def activity(name: str, *, retry: Retry | None = None, input: Json = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
-    """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`."""
+def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
+    """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`.
+
+    `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
+    """
+    taken = None if input is None else _input_schema(input)
 
     def mark(function: _F) -> _F:
-        marks: dict[str, object] = {"activity_name": name, "activity_retry": retry, "activity_input": input}
+        marks: dict[str, object] = {"activity_name": name, "activity_retry": retry, "activity_input": taken}
         vars(function).update(marks)
         return function
 

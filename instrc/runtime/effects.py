@@ -13,6 +13,7 @@ from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json, JsonObject
 from instrc.plans.numbering import numbered_apart
 from instrc.problems.problem import CompileError
+from instrc.python_calls import WrongArgumentsError
 from instrc.runtime.activities import Activities, ActivityCall, ActivityError, Pending
 from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.handler_calls import attempt_call, time_limit
@@ -164,6 +165,8 @@ class Effects:
                 error, code, retry = f"`{found.name}` took too long", "timeout", True
             except ActivityError as failed:
                 error, code, retry = str(failed), failed.code, failed.retry
+            except WrongArgumentsError as failed:
+                error, code, retry = f"`{found.name}` {failed}", "invalid-input", False
             except Exception as failed:  # noqa: BLE001  -- whatever a handler raises
                 error, code, retry = f"{type(failed).__name__}: {failed}", None, True
             if not retry or not found.retry.again(attempt, code):

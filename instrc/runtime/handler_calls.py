@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import cast
 
 from instrc.jsonvalue import Json
+from instrc.python_values import json_of
 from instrc.runtime.activities import Activity, ActivityCall, Handler, HandlerResult, calling
 
 
@@ -16,7 +18,10 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
 
 
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
-    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
+    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat.
+
+    What it returns as a typed instance (a model, a dataclass, a date) is JSON then.
+    """
     handler = activity.handler
     assert handler is not None
     value: HandlerResult | Awaitable[HandlerResult]
@@ -29,8 +34,8 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> H
             else:
                 value = await asyncio.to_thread(handler, given)
             if isinstance(value, Awaitable):  # a function that returns a coroutine
-                return await value
-    return value
+                value = await value
+    return cast("HandlerResult", json_of(value))
 
 
 async def _beating(handler: Handler, given: Json, call: ActivityCall, span: float) -> HandlerResult | Awaitable[HandlerResult]:

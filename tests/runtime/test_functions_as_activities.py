@@ -1,0 +1,246 @@
+"""Functions of Python as activities: called by the names of their parameters, with what their annotations say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from typing import Any, TypedDict
+
+import pytest
+
+import instrc
+from instrc.jsonvalue import Json
+
+pydantic = pytest.importorskip("pydantic")
+
+ASK = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}, "days": {}, "on": {"type": "string"}},
+    "required": ["who", "days", "on"],
+}
+BACK = {"type": "object", "properties": {"output": {}}, "required": ["output"]}
+ANSWERS = {"ask": {"who": "ann", "days": 2, "on": "2026-11-23"}}
+
+
+class Slot(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    day: date
+    free: bool = True
+
+
+@dataclass
+class Note:
+    text: str
+    on: date
+
+
+class Person(TypedDict):
+    who: str
+
+
+def called(function: Any, call: str = "Find_Activity(who: asked.who, days: asked.days)", **answers: Json) -> Any:
+    """Return what a step gives that a function carries out; a failed run is an error."""
+    program = f"const asked = Ask(prompt); {call}"
+    script = instrc.Scripted({"ask": ANSWERS["ask"] | answers})
+    run = instrc.run(
+        program, "x", vibes={"Ask": ASK, "Find_Activity": BACK}, model=script, activities={"Find_Activity": function}
+    )
+    return run.value
+
+
+def failed(function: Any, call: str = "Find_Activity(who: asked.who, days: asked.days)", **answers: Json) -> str:
+    """Return why a run failed."""
+    program = f"const asked = Ask(prompt); {call}"
+    script = instrc.Scripted({"ask": ANSWERS["ask"] | answers})
+    run = instrc.run(
+        program, "x", vibes={"Ask": ASK, "Find_Activity": BACK}, model=script, activities={"Find_Activity": function}
+    )
+    assert run.outcome is not None
+    assert run.outcome["status"] == "failed"
+    message: str = run.outcome["error"]["message"]
+    return message
+
+
+def two(who: str, days: int = 3) -> Json:
+    return [who, days]
+
+
+def plain(who, days=3):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201  -- that it says nothing is the case
+    return [who, days]
+
+
+class Finder:
+    def __call__(self, who: str, days: int) -> Json:
+        return [who, days]
+
+    def find(self, who: str, *, days: int) -> Json:
+        return [who, days]
+
+    async def wait(self, who: str, days: int) -> Json:
+        await asyncio.sleep(0)
+        return [who, days]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        two,
+        plain,
+        Finder(),
+        Finder().find,
+        Finder().wait,
+        lambda **given: [given["who"], given["days"]],
+        lambda who, days: [who, days],
+    ],
+)
+def test_members_are_arguments_where_they_are_parameters(function: Callable[..., object]) -> None:
+    assert called(function) == ["ann", 2]
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    assert called(two, "Find_Activity(who: asked.who)") == ["ann", 3]
+    assert called(partial(two, days=9), "Find_Activity(who: asked.who)") == ["ann", 9]
+
+
+def test_one_parameter_takes_the_value_that_is_read() -> None:
+    assert called(two, "Find_Activity(asked.who)") == ["ann", 3]
+    assert called(lambda given: given, "Find_Activity(asked.who)") == "ann"
+
+
+def whole(given: Mapping[str, Any]) -> Json:
+    return dict(given)
+
+
+def whole_dict(who: dict[str, Any]) -> Json:
+    return who
+
+
+def with_another(given, client=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201  -- as above
+    return [given, client]
+
+
+def test_a_parameter_that_may_be_any_object_takes_the_whole_value() -> None:
+    for function in (whole, whole_dict, lambda who: who):
+        assert called(function, "Find_Activity(who: asked.who)") == {"who": "ann"}
+    assert called(with_another, "Find_Activity(who: asked.who)") == [{"who": "ann"}, None]
+
+
+def test_a_parameter_of_a_narrower_type_takes_its_member() -> None:
+    def one(who: str) -> Json:
+        return who
+
+    def typed(who: Person) -> Json:
+        return who["who"]
+
+    assert called(one, "Find_Activity(who: asked.who)") == "ann"
+    assert called(typed, "Find_Activity(who: asked)") == "ann"
+    assert called(typed, "Find_Activity(asked)") == "ann"
+
+
+def test_a_function_without_parameters_is_called_without_arguments() -> None:
+    assert called(lambda: 7) == 7
+
+
+def test_values_are_what_annotations_say() -> None:
+    def on(on: date, slot: Slot, note: Note | None = None) -> Json:
+        return [type(on).__name__, type(slot).__name__, note]
+
+    call = "const slot = Slot_Activity(asked.who); Find_Activity(on: asked.on, slot: slot)"
+    program = f"const asked = Ask(prompt); {call}"
+    run = instrc.run(
+        program,
+        "x",
+        vibes={"Ask": ASK, "Find_Activity": BACK, "Slot_Activity": BACK},
+        model=instrc.Scripted(ANSWERS),
+        activities={"Find_Activity": on, "Slot_Activity": lambda _: Slot(day=date(2026, 11, 24))},
+    )
+    assert run.value == ["date", "Slot", None]
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (Slot(day=date(2026, 11, 24)), {"day": "2026-11-24", "free": True}),
+        ([Note("x", date(2026, 11, 24))], [{"text": "x", "on": "2026-11-24"}]),
+        ({"at": date(2026, 11, 24)}, {"at": "2026-11-24"}),
+        (("a", "b"), ["a", "b"]),
+    ],
+)
+def test_what_is_returned_is_json_then(returned: object, said: Json) -> None:
+    assert called(lambda who, days: returned) == said  # noqa: ARG005  -- its parameters are the case
+
+    async def later(given: Json) -> object:
+        return returned
+
+    assert called(later) == said
+
+
+def test_what_is_no_json_is_told() -> None:
+    assert "it is no JSON value but of the type object" in failed(lambda _: object())
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("Find_Activity(whom: asked.who, days: asked.days)", "takes `who`, `days`, and is given `whom`, `days`"),
+        ("Find_Activity(days: asked.days)", "takes `who`, `days`, and is given `days`"),
+        ("Find_Activity(asked)", "takes `who`, `days`, and is given `who`, `days`, `on`"),
+    ],
+)
+def test_members_that_are_no_parameters_are_told_once(call: str, said: str) -> None:
+    tried: list[object] = []
+
+    def find(who: str, days: int = 3) -> None:
+        tried.append((who, days))
+
+    assert failed(find, call) == f"`Find_Activity` {said}"
+    assert tried == []
+
+
+def test_a_value_that_is_not_what_an_annotation_says_is_told() -> None:
+    assert failed(two, days="many").startswith(
+        "`Find_Activity` is given what does not fit, at `/days`: Input should be a valid integer"
+    )
+
+
+def test_several_parameters_are_not_given_one_value() -> None:
+    def both(who: str, days: int) -> None: ...
+
+    assert (
+        failed(both, "Find_Activity(asked.who)")
+        == "`Find_Activity` takes `who`, `days` by name, and is given a value without names"
+    )
+
+
+def test_what_a_function_raises_is_its_own() -> None:
+    def raising(who: str, days: int) -> None:
+        Slot.model_validate({"day": "never"})
+
+    assert "ValidationError" in failed(raising)
+
+
+def test_the_schema_of_an_input_may_be_a_type() -> None:
+    @instrc.activity("Find_Activity", input=Note)
+    def find(given: Json) -> Json:
+        return given
+
+    assert failed(find, "Find_Activity(text: asked.who)").startswith("`Find_Activity` is given what does not fit, at `/`: ")
+    assert called(find, "Find_Activity(text: asked.who, on: asked.on)") == {"text": "ann", "on": "2026-11-23"}
+    with pytest.raises(TypeError, match="`input` is a JSON Schema or a type, not 5"):
+        instrc.activity("Find_Activity", input=5)
+
+
+def test_it_is_so_on_sqlite(tmp_path: Any) -> None:
+    pytest.importorskip("dbos")
+    run = instrc.run(
+        "const asked = Ask(prompt); Find_Activity(who: asked.who, days: asked.days)",
+        "x",
+        vibes={"Ask": ASK, "Find_Activity": BACK},
+        model=instrc.Scripted(ANSWERS),
+        activities={"Find_Activity": two},
+        engine="durable",
+        store=tmp_path,
+    )
+    assert run.value == ["ann", 2]
