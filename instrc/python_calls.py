@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial, wraps
 from types import UnionType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from instrc.jsonvalue import Json
 
@@ -115,11 +115,11 @@ class PythonCall:
 
     def _is_any_object(self, name: str) -> bool:
         """Tell whether an annotation allows any object: there is none, or it is `dict`, a mapping, or a union with one."""
-        return _allows_any_object(self._hints.get(name, Any))
+        return _allows_any_object(self._hints.get(name, object))
 
     def _converted(self, name: str, value: Json) -> object:
         """Return a value as what an annotation says; as it is, where pydantic is not installed or cannot read that."""
-        hint = self._hints.get(name, Any)
+        hint = self._hints.get(name, object)
         if _allows_any_object(hint):
             return value
         try:
@@ -147,4 +147,6 @@ def _allows_any_object(hint: object) -> bool:
     if origin in {typing.Union, UnionType}:
         return any(map(_allows_any_object, typing.get_args(hint)))
     kind = origin or hint
-    return kind in {Any, object} or (isinstance(kind, type) and issubclass(kind, Mapping) and not typing.is_typeddict(kind))
+    return kind in {typing.Any, object} or (
+        isinstance(kind, type) and issubclass(kind, Mapping) and not typing.is_typeddict(kind)
+    )
