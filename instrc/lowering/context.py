@@ -58,7 +58,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         """What to say of an object or array at this level if it is one too many."""
         if self.level <= self.deepest:
             return None
-        return f"is nested too deeply: this is level {self.level}, and there are {self.deepest}"
+        return f"is nested too deeply: this is level {self.level}, and the target takes {self.deepest}"
 
     def target(self, reference: Json) -> Json:
         """Return what a reference stands for; a flat schema has local pointers only."""

@@ -11,9 +11,11 @@ from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.schema.vocabulary import NO_ASSERTIONS
 from instrc.schema.walk import walk
 
+WHOLE = "schema"
+"""Stands for a keyword where a schema is lost with all that is in it."""
 LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
-`part`: a constraint inside of a keyword that is unenforced.
+`part`: a constraint inside of a keyword or a schema that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
 properties an object does not declare and does not speak of, null beside a default of null.
 `annotation`: a keyword without force moved into the description or left out, or a name that is sent in another spelling.

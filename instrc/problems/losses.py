@@ -11,8 +11,9 @@ _TOOLS_SHOWN = 10
 
 
 def _lost(keyword: str, pointer: str, tool: str | None) -> str:
-    """Name a keyword and its place, with the tool where there are several."""
-    return f"`{keyword}` at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
+    """Name a keyword, or the whole schema, and its place, with the tool where there are several."""
+    what = f"`{keyword}`" if keyword else "the schema"
+    return f"{what} at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
 
 
 def _tools(names: tuple[str, ...]) -> str:
@@ -33,11 +34,13 @@ class _Loss(Problem):
     """The tool whose schema it is, where there are several."""
     tools_of_plan: tuple[str, ...] = ()
     """The tools of a plan of which the same is lost; `pointer` is that of one of them."""
+    whole: bool = False
+    """Whether the schema is lost with all that is in it."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        lost = _lost(self.keyword, self.pointer, self.tool)
+        lost = _lost("" if self.whole else self.keyword, self.pointer, self.tool)
         if self.tools_of_plan:
             lost += f" (in a plan, of {_tools(self.tools_of_plan)})"
         return f"{lost} is not kept by `{self.target}`: it {self.reason}"
@@ -74,6 +77,10 @@ class LossyTarget(_Loss):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.whole and self.tools_of_plan:
+            return (
+                "make this argument simpler, give it in the program, as in `Plan(Book_Activity(person))`, or leave the tool out"
+            )
         if not self.first:
             return None
         return "`lift` validates answers against the whole schema; another target may keep more (see `instrc targets`)"

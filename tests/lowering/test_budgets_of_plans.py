@@ -72,7 +72,10 @@ TOO_MUCH: dict[str, tuple[Callable[[int], Any], str]] = {
 }
 """Plans that no spelling makes small enough, as what stands beside them is too much: to name fewer tools is no way."""
 PARTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], str]]] = {
-    "depth": (lambda most: planning([{"a": nested(most)}]), lambda most: f"this is level {most + 1}, and there are {most}"),
+    "depth": (
+        lambda most: planning([{"a": nested(most)}]),
+        lambda most: f"this is level {most + 1}, and the target takes {most}",
+    ),
     "enum_values": (
         lambda most: planning([{"a": {"enum": [f"v{number}" for number in range(most)]}}]),
         lambda most: f"in an enum, and the target takes {most}",
@@ -139,6 +142,18 @@ def test_an_argument_that_exceeds_a_budget_is_sent_as_a_text_and_says_which_of_w
     told = [problem for problem in lowering.problems if said(most) in problem.message]
     assert told
     assert {problem.tools_of_plan for problem in told} == {("tool0_Activity",)}
+
+
+@budgets("depth")
+def test_an_argument_that_is_much_too_deep_is_one_problem_that_says_what_to_leave_out(target: str, budget: str) -> None:
+    lowering = lower(planning([{"a": nested(2 * most_of(target, budget))}] * 3), target, "act")
+    [told] = lowering.problems
+    assert "/arguments/properties/a/" in told.message
+    assert (
+        told.hint
+        == "make this argument simpler, give it in the program, as in `Plan(Book_Activity(person))`, or leave the tool out"
+    )
+    assert told.tools_of_plan == ("tool0_Activity", "tool1_Activity", "tool2_Activity")
 
 
 @budgets("description")

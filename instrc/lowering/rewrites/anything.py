@@ -18,6 +18,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
 from instrc.limits.payloads import DESCRIBED_SCHEMA
 from instrc.lowering.context import Progress, RewriteContext
+from instrc.lowering.losses import WHOLE
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
@@ -30,8 +31,9 @@ def anything(dialect: Dialect, node: Json) -> Variant:
 
 
 def anything_variant(context: RewriteContext, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
-    """Return the variant of a value whose schema cannot be said; each of its constraints is a loss."""
-    progress = progress.lose_all(node, f"{reason}; it is checked when the answer is lifted")
+    """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
+    progress = progress.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
+    progress = progress.lose_all(node, "is part of what is checked when the answer is lifted", "part")
     variant = anything(context.dialect, node)
     schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
