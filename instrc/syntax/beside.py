@@ -35,10 +35,17 @@ def value_beside(view: View) -> Slip:
 
 
 def _behind_name(view: View, name: Token) -> Slip:
-    """See to what people write behind a name without brackets: `parallel [A, B]`, `Fail "late"`, `retry 3 { … }`."""
+    """See to what people write behind a name without brackets: `parallel { … }`, `all [A, B]`, `Fail "late"`, `retry 3 { … }`."""
     token, following, at = view.token, view.following, view.span(view.token)
-    if view.text(name) == "Fail" and token.kind == "STRING":
+    word = view.text(name)
+    if word == "Fail" and token.kind == "STRING":
         return unbracketed_reason(at), GIVE_UP
+    if (
+        token.kind == "LBRACE"
+        and (word.casefold() in blocks.INSTEAD or word[0].isupper())
+        and "\n" not in view.source.text[name.end : token.start]
+    ):
+        return blocks.BracesAfterName(at=view.span(name), word=word), GIVE_UP
     if token.kind == "LSQB" and following.kind == "NAME" and (end := _closing(view)) is not None:
         return habits.ListOfSteps(at=view.source.span(token.start, end.end)), GIVE_UP
     if following.kind == "LBRACE" and token.kind in {"NAME", "NUMBER", "STRING"}:

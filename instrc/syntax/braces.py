@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from instrc.durations import from_words, is_duration
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, brackets, keywords, notation, words
 from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
@@ -36,6 +37,55 @@ def stray_else(view: View) -> Slip:
     if name := _name_before(view, view.tokens.index(opening)):
         return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
     return None
+
+
+def called_block(view: View) -> Slip:
+    """See to a word of other languages that is called before braces: `timeout("PT5M") { … }`."""
+    if not view.open:
+        opening = view.place if view.token.kind == "LBRACE" else -1
+    else:
+        bracket = view.open[-1][0]
+        opening = view.tokens.index(bracket) if bracket.kind == "LBRACE" else _behind_brackets(view)
+    if view.token.kind == "LBRACE" and view.before() == "RPAR":
+        opening = view.place
+    name = _called_before(view, opening)
+    if name is None:
+        return None
+    return blocks.BracesAfterName(at=view.span(name), word=view.text(name), duration=_duration_behind(view, name)), GIVE_UP
+
+
+def _behind_brackets(view: View) -> int:
+    """Return where the braces open that follow the innermost bracket, -1 if none do."""
+    level = 0
+    for place in range(view.place, min(view.place + HEAD_TOKENS, len(view.tokens) - 1)):
+        kind = view.tokens[place].kind
+        level += (kind in OPENING) - (kind in CLOSING)
+        if level < 0:
+            return place + 1 if view.tokens[place + 1].kind == "LBRACE" else -1
+    return -1
+
+
+def _called_before(view: View, opening: int) -> Token | None:
+    """Return the word that is called before braces on their line, if it is one that stands before braces in other languages."""
+    last = opening - 1
+    if last < 1 or view.tokens[last].kind != "RPAR":
+        return None
+    level = 0
+    for place in range(last, max(last - HEAD_TOKENS, 0), -1):
+        kind = view.tokens[place].kind
+        level += (kind in CLOSING) - (kind in OPENING)
+        if not level:
+            name = view.tokens[place - 1]
+            joined = "\n" not in view.source.text[name.end : view.tokens[opening].start]
+            return name if name.kind == "NAME" and joined and view.text(name).casefold() in blocks.INSTEAD else None
+    return None
+
+
+def _duration_behind(view: View, name: Token) -> str:
+    """Return the duration in the brackets behind a word, as it is to be written; nothing if there is none."""
+    text = view.source.text[name.end : view.source.text.find(")", name.end)]
+    written = text.strip("( \t\"'")
+    return written if is_duration(written) else from_words(written) or ""
 
 
 def _name_before(view: View, place: int) -> Token | None:

@@ -19,7 +19,7 @@ from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import MissingColon, MissingKey, NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.statements import MissingValue
-from instrc.problems.words import ForeignStatement
+from instrc.problems.words import BadName, ForeignStatement
 from instrc.syntax.spelling import HANDLING
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, OPENING
@@ -92,19 +92,24 @@ def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]
 
 def durations_with_words(found: list[Problem]) -> list[Problem]:
     """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
-    durations = {problem.at.start: problem for problem in found if isinstance(problem, BadDuration) and problem.at is not None}
+    durations = {
+        problem.at.start: problem for problem in found if isinstance(problem, BadDuration | BadName) and problem.at is not None
+    }
     told: set[int] = set()
     kept: list[Problem] = []
     for problem in found:
         if durations and isinstance(problem, BracesAfterName) and problem.at is not None:
             text, behind = problem.at.source.text, problem.at.end
-            while text[behind : behind + 1].isspace():
+            while text[behind : behind + 1].isspace() or text[behind : behind + 1] == "(":
                 behind += 1
             if (duration := durations.get(behind)) is not None:
                 told.add(behind)
-                problem = replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
+                if not problem.duration:
+                    problem = replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
         kept.append(problem)
-    return [each for each in kept if not (isinstance(each, BadDuration) and each.at is not None and each.at.start in told)]
+    return [
+        each for each in kept if not (isinstance(each, BadDuration | BadName) and each.at is not None and each.at.start in told)
+    ]
 
 
 def each_word_once(found: list[Problem]) -> Iterator[Problem]:

@@ -124,7 +124,7 @@ def _defined_last(view: View) -> str:
         if level < 0 or (not level and kind == "SEMICOLON"):
             return ""
         if not level and kind == "EQUAL":
-            return view.text(view.read[place - 1])
+            return view.read[place - 1].value or view.text(view.read[place - 1])
     return ""
 
 

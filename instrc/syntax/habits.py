@@ -207,6 +207,10 @@ def _beside(
             if keyword := misspelt_block(text):
                 return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
             return problems.blocks.BracesAfterName(at=span, word=text)
+        case Call(Name(text, span)) if (
+            last is first and joined and isinstance(beside, Object) and text.casefold() in problems.blocks.INSTEAD
+        ):
+            return problems.blocks.BracesAfterName(at=span, word=text)
         case Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
             before is not None
         ):

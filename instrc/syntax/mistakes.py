@@ -10,7 +10,7 @@ from instrc.problems import brackets, keywords, notation, words
 from instrc.problems.problem import Problem
 from instrc.syntax.beside import value_beside
 from instrc.syntax.blocks import block_slip
-from instrc.syntax.braces import inside_block, stray_else
+from instrc.syntax.braces import called_block, inside_block, stray_else
 from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
@@ -21,6 +21,7 @@ from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token, is_space_in_number
 from instrc.syntax.view import (
     BLOCK,
+    CLOSING,
     ENDS_VALUE,
     GIVE_UP,
     KEYWORDS,
@@ -38,6 +39,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
     """Name the mistake that the next token shows, and tell how to go on."""
     for rule in (
         _repeated_word,
+        called_block,
         foreign_statement,
         string_slip,
         block_slip,
@@ -77,7 +79,7 @@ def _keyword(view: View) -> Slip:
             return _as_name(view, last), GIVE_UP
         return None
     token = view.token
-    if last and last.kind in BLOCK and token.kind in {"EQUAL", "VBAR", "LPAR", "AT", "COMMA", "RPAR", "SEMICOLON", END}:
+    if last and last.kind in BLOCK and token.kind in {"EQUAL", "VBAR", "LPAR", "AT", "COMMA", "SEMICOLON", END, *CLOSING}:
         return _as_name(view, last), GIVE_UP
     if token.kind not in KEYWORDS:
         return None

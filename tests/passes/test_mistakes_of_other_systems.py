@@ -48,6 +48,17 @@ MISTAKES = [
     ("«END»", "unknown-name", "a program ends when its steps are done"),
     ("«timeout» 5m { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
     ("«deadline» 30s { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT30S" }'),
+    ("«timeout»(5m) { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
+    ("«timeout»(5 min) { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
+    ('«timeout»("PT5M") { a: Draft }', "braces-after-name", "do { … } @ { within:"),
+    ("«deadline»(300) { const d = Draft(p); d }", "braces-after-name", "do { … } @ { within:"),
+    ("«retry»(times: 3) { Draft(p) }", "braces-after-name", "try { … } else { … }"),
+    ("«parallel»(2) { Draft(p); Write(p) }", "braces-after-name", "do { … }"),
+    ("«parallel» { Draft(p); Write(p) }", "braces-after-name", "do { … }"),
+    ('«Draft» { tone: "warm" }', "braces-after-name", "Draft({ … })"),
+    ("do { const «repeat» = Draft(p); repeat }", "keyword-as-name", "choose another name"),
+    ("do { const «try» = Draft(p); { a: try } }", "keyword-as-name", "choose another name"),
+    ("Write([«each»])", "keyword-as-name", "choose another name"),
     ("Write(needs: [«Draft»])", "not-data", "pass results as separate arguments"),
     ("Write({ needs: [1, «Draft»] })", "not-data", "pass results as separate arguments"),
     ("Draft «>>» Write", "arrow", "write `|`"),
@@ -168,6 +179,13 @@ def test_each_is_one_problem_wherever_it_is_made(mistake: str, name: str, advice
 )
 def test_what_only_looks_like_one_is_let_through(text: str) -> None:
     assert [problem for problem in found(text, LETTER_VIBES) if problem.name != "never-true"] == []
+
+
+def test_a_block_that_ends_with_a_name_that_is_a_word_shows_both_mistakes() -> None:
+    named, missing = found("do { const each = Draft(prompt) }", LETTER_VIBES)
+    assert (named.name, named.at.text) == ("keyword-as-name", "each")
+    assert (missing.name, missing.at.text) == ("missing-value", "}")
+    assert "write `each` before the `}`" in missing.hint
 
 
 @pytest.mark.parametrize(
