@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.collector import paused_collector
 from instrc.ir.artefact import Artefact
+from instrc.ir.graph import FlatGraph
 from instrc.ir.options import CompileOptions
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import JsonObject
@@ -22,7 +23,7 @@ from instrc.passes.compose.loops import bound_all_loops
 from instrc.passes.compose.objects import admits_objects
 from instrc.passes.compose.reach import check_reach
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.partition.partition import partition
+from instrc.passes.partition.partition import may_cut_wrongly, partition
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
@@ -46,8 +47,8 @@ def compile_source(
     `launching` are the programs that are being compiled because they are launched, by path.
     """
     with paused_collector():
-        plans = _plans(source, registry, options, report, stem=stem, launching=launching)
-        return tuple(_emitted(plan, options) for plan in plans)
+        graphs = _flat_graphs(source, registry, options, report, stem=stem, launching=launching)
+        return tuple(_emitted(plan, options) for plan in _plans(graphs, options, report))
 
 
 def check_source(
@@ -59,12 +60,13 @@ def check_source(
     stem: str,
     settled: SettledExports | None = None,
 ) -> None:
-    """Report what is wrong with a program; what it exports is emitted only where that could fail.
+    """Report what is wrong with a program; what it exports is cut and emitted only where that could fail.
 
     `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
     """
     with paused_collector():
-        for plan in _plans(source, registry, options, report, stem=stem, settled=settled):
+        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled)
+        for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
             if plan.intersects:
                 _emitted(plan, options)
         if settled is not None:
@@ -77,7 +79,7 @@ def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
     return emit(plan, batch=options.batch, hint=options.hint if options.hints else None)
 
 
-def _plans(
+def _flat_graphs(
     source: Source,
     registry: Registry,
     options: CompileOptions,
@@ -86,8 +88,8 @@ def _plans(
     stem: str,
     launching: frozenset[str] = frozenset(),
     settled: SettledExports | None = None,
-) -> list[Plan]:
-    """Return the plan of each export of a program."""
+) -> list[FlatGraph]:
+    """Return the graph of each export of a program, with the schemas of its steps."""
     program = parse(source, report)
     name_habits(program, report)
     report.stop_if_failed()
@@ -98,11 +100,16 @@ def _plans(
     review_vibes(instructions, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
-    flat = compose(graphs, instructions, report)
+    flat = [graph for graph in compose(graphs, instructions, report) if graph]
     report.stop_if_failed()
-    check_reach([graph for graph in flat if graph], report)
+    check_reach(flat, report)
     report.stop_if_failed()
-    plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]
+    return flat
+
+
+def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> list[Plan]:
+    """Return the plan of each graph."""
+    plans = [partition(graph, report, naming=options.naming) for graph in graphs]
     report.stop_if_failed()
     return [plan for plan in plans if plan]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from documents import Block, Case, cases_of, outline
 
-from instrc.compiler import compile_source, compile_vibe
+from instrc.compiler import check_source, compile_source, compile_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps, loads
@@ -39,6 +39,15 @@ def _compile(block: Block, registry: Registry) -> tuple[tuple[Artefact, ...], tu
     except CompileError as error:
         return (), error.problems
     return made, report.ordered()
+
+
+def _check(block: Block, registry: Registry) -> tuple[Problem, ...]:
+    report = Report()
+    try:
+        check_source(Source("t.aug", block.text.rstrip("\n")), registry, _options(block.info), report, stem="t")
+    except CompileError as error:
+        return error.problems
+    return report.ordered()
 
 
 def _compile_vibe(block: Block, registry: Registry) -> tuple[tuple[Artefact, ...], tuple[Problem, ...]]:
@@ -81,6 +90,8 @@ def test_a_case_comes_out_as_written(case: Case, tmp_path: Path) -> None:
     registry = Registry([tmp_path / "schemas"])
     programs = case.of("aug")
     artefacts, problems = _compile(programs[0], registry) if programs else _compile_vibe(case.of("compile")[0], registry)
+    if programs:
+        assert _written(_check(programs[0], registry)) == _written(problems), "a check leaves out only what cannot go wrong"
     checks = [(block, _written(problems)) for block in case.of("problems")]
     if not case.of("problems"):
         assert _written(problems) == ""

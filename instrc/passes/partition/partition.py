@@ -11,6 +11,7 @@ from functools import lru_cache
 from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
+from instrc.ir.paths import reading_paths
 from instrc.ir.plan import ArtefactShape, Chunk, Plan
 from instrc.limits.programs import KEPT_CUT
 from instrc.passes.partition.needs import Home, needs_of, problem_of_circle, steps_in, topological_order
@@ -44,6 +45,21 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
+
+
+def may_cut_wrongly(flat: FlatGraph) -> bool:
+    """Tell whether something can be wrong with the cut of a graph, or with what is emitted of it: who only checks cuts no other.
+
+    That is where mixins hold steps, where the program cuts by hand, and where an export without blocks, which may be one that no
+    engine runs, has deadlines or gives members.
+    """
+    graph = flat.graph
+    if graph.contexts is not None or flat.mixins or flat.placed:
+        return True
+    if any(graph.steps[unit].executor == "block" for unit in graph.units if isinstance(unit, int)):
+        return False
+    given = () if graph.value is None else reading_paths(graph.value)
+    return any(path.tail for path in given) or any(step.timing.words for step in graph.steps.values())
 
 
 def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
