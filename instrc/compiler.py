@@ -12,6 +12,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.graph import FlatGraph
 from instrc.ir.options import CompileOptions
 from instrc.ir.plan import Plan
+from instrc.ir.surface import Program
 from instrc.jsonvalue import JsonObject
 from instrc.lint.programs import review_program, review_vibes
 from instrc.lint.review import review
@@ -59,13 +60,15 @@ def check_source(
     *,
     stem: str,
     settled: SettledExports | None = None,
+    program: Program | None = None,
 ) -> None:
     """Report what is wrong with a program; what it exports is cut and emitted only where that could fail.
 
     `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
+    `program` is what the source says, where it has been read already without a word of complaint.
     """
     with paused_collector():
-        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled)
+        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
         for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
             if plan.intersects:
                 _emitted(plan, options)
@@ -88,11 +91,13 @@ def _flat_graphs(
     stem: str,
     launching: frozenset[str] = frozenset(),
     settled: SettledExports | None = None,
+    program: Program | None = None,
 ) -> list[FlatGraph]:
     """Return the graph of each export of a program, with the schemas of its steps."""
-    program = parse(source, report)
-    name_habits(program, report)
-    report.stop_if_failed()
+    if program is None:
+        program = parse(source, report)
+        name_habits(program, report)
+        report.stop_if_failed()
     report.problems.extend(review_program(program, options))
     launch = partial(_launched, options, launching)
     instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)

@@ -22,6 +22,7 @@ from instrc.vibes.context import ProjectContext
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
     from instrc.ir.options import CompileOptions
+    from instrc.ir.surface import Program
     from instrc.passes.bind.settled import SettledExports
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
@@ -106,13 +107,13 @@ class Workspace:
             return self._compile(program, overrides, found)
         return ()
 
-    def check(self, path: str, report: Report) -> None:
-        """Report what is wrong with a program or a vibe."""
+    def check(self, path: str, report: Report, program: Program | None = None) -> None:
+        """Report what is wrong with a program or a vibe; `program` is what an unsaved text says, where it is known."""
         with _own_report(report, path) as found:
             if _is_vibe(path):
                 self._review(path, found)
             else:
-                self._check(path, found)
+                self._check(path, found, program)
 
     def check_settings(self, paths: Sequence[str], report: Report) -> None:
         """Report the entries of the settings of some files that are for no vibe, each settings file once."""
@@ -130,7 +131,7 @@ class Workspace:
             except (CompileError, OSError):  # told where the file is checked
                 continue
 
-    def _check(self, path: str, report: Report) -> None:
+    def _check(self, path: str, report: Report, program: Program | None) -> None:
         from instrc import compiler  # the whole of it is loaded only here
 
         place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
@@ -138,7 +139,8 @@ class Workspace:
         if source is not None:
             registry = self._project.registry(place)
             options, settled = self._options(place, OptionOverrides()), self._known(path)
-            compiler.check_source(source, registry, options, report, stem=_stem(place), settled=settled)
+            known = program if program is not None and program.source.text == source.text else None
+            compiler.check_source(source, registry, options, report, stem=_stem(place), settled=settled, program=known)
 
     def _known(self, path: str) -> SettledExports | None:
         if self._settled is None:

@@ -123,6 +123,10 @@ TOLD_OF_A_KIND: Final = 20
 """Problems of each kind of suspicious words that are told of one schema."""
 JOINED_SEGMENTS: Final = 4
 """How often a segment is read together with the next one, whose border an edit may have taken away."""
+KEPT_RUNS: Final = 32
+"""Rows of statements, each of one text, that an editor keeps side by side before it moves them to the text that is shown."""
+MOVED_LEVELS: Final = 100
+"""Brackets and `@` of a statement that is moved to its place in a later text; one with more is read again there."""
 NAMED_VALUES: Final = 3
 """Idle values that a problem names."""
 LISTED_ARGUMENTS: Final = 8

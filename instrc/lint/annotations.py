@@ -14,6 +14,9 @@ from instrc.schema.wellformed import problems_of
 from instrc.source import Span
 from instrc.syntax.places import place_in
 
+_OBJECT = r"@(?!\s*[\"'])"
+"""An `@` before what is no string."""
+
 
 def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
     """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
@@ -42,7 +45,7 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
 
 def _schemas(program: Program) -> Iterator[tuple[Json, Span, bool]]:
     """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
-    for node in program_nodes(statements_with(program, "@")):
+    for node in program_nodes(statements_with(program, _OBJECT)):
         match node:
             case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
                 yield schema, at, False

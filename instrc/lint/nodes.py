@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from operator import attrgetter
@@ -25,10 +27,10 @@ def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
             stack += parts(node)
 
 
-def statements_with(program: Program, sign: str) -> list[Statement]:
-    """Return the statements of a program in which a sign stands: few of them are worth a walk."""
-    text = program.source.text
-    return [each for each in program.statements if text.find(sign, each.span.start, each.span.end) >= 0]
+def statements_with(program: Program, pattern: str) -> list[Statement]:
+    """Return the statements of a program in whose texts a pattern is found: few of them are worth a walk."""
+    places = [found.start() for found in re.finditer(pattern, program.source.text)]
+    return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
 
 
 @cache

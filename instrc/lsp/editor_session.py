@@ -63,7 +63,7 @@ class TextDocument:
     @cached_property
     def program(self) -> Program:
         """Its statements, those with mistakes left out."""
-        return parse(self.source, Report())
+        return parse(self.source, Report()) if self.slips else self.segments.outside
 
     @cached_property
     def segments(self) -> Segments:
@@ -171,7 +171,8 @@ class EditorSession:
         """Return all that is wrong with a document, those of its problems that lie in other files included."""
         report = Report()
         try:
-            self.workspace().check(document.path, report)
+            known = None if document.is_vibe or document.slips else document.program
+            self.workspace().check(document.path, report, known)
         except CompileError as error:
             report.take(error)
         return report.once()

@@ -19,14 +19,16 @@ from instrc.syntax.tables import END, START, Tables, tables
 from instrc.syntax.words import COMMENT, Reader, Words, letters
 
 
-def parse(source: Source, report: Report, start: int = 0) -> Program:
+def parse(source: Source, report: Report, start: int = 0, end: int | None = None) -> Program:
     """Return the statements of a source; mistakes go to the report, and what they spoil is left out.
 
-    With `start`, only what stands behind this offset is read: an editor asks for the statements that have changed.
+    With `start` and `end`, only what stands between these offsets is read: an editor asks for the statements that have changed.
     """
     automaton = tables()
     builder = Builder(source)
-    if not recognise(source, automaton, builder, start):
+    if not recognise(source, automaton, builder, start, end):
+        if end is not None:
+            return parse(Source(source.name, source.text[:end]), report, start)
         from instrc.syntax.recovery import recover  # wrong programs only
 
         recover(source, automaton, builder, recognise, start)
@@ -44,9 +46,9 @@ def parse(source: Source, report: Report, start: int = 0) -> Program:
     return program
 
 
-def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
+def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0, end: int | None = None) -> bool:
     """Build the source from the beginning of a statement on, or tell that it is no program."""
-    reader = Reader(automaton, source.text)
+    reader = Reader(automaton, source.text[:end])
     hand = _Hand(source, automaton, builder)
     words = reader.rest(position)
     while True:

@@ -10,11 +10,15 @@ from programs import programs
 
 from instrc.format.source import format_source
 from instrc.ir.surface import Program
+from instrc.limits.programs import KEPT_RUNS
+from instrc.lsp import segments
 from instrc.lsp.editor_session import TextDocument
 from instrc.lsp.expected import expected
 from instrc.lsp.segments import changed_range, edited, read_segments
 from instrc.problems.report import Report
 from instrc.source import Source
+from instrc.syntax.moved import moved
+from instrc.syntax.parse import parse
 
 TYPED = [
     ";",
@@ -56,9 +60,49 @@ def test_edit_by_edit_the_slips_are_those_of_the_whole(program: Program, edits: 
         known = edited(known, Source("a.aug", text))
         whole = read_segments(Source("a.aug", text))
         assert bool(known.slips) == bool(whole.slips), text
+        if not known.slips:
+            assert repr(known.outside) == repr(whole.outside), text
     for start, end in zip((0, *known.cuts), (*known.cuts, len(text)), strict=True):
         inside = known.broken is not None and known.broken[0] <= start and end <= known.broken[1]
         assert inside or not read_segments(Source("a.aug", text[start:end])).slips, (text, start, end)
+
+
+@settings(max_examples=40)
+@given(programs(most=3), st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=8), st.sampled_from([0, 1, KEPT_RUNS]))
+def test_statements_that_are_asked_for_late_stand_where_they_stand(
+    program: Program, edits: list[tuple[int, bool]], kept: int
+) -> None:
+    text = "".join(f"// {number}\n{print_program(program)};\n" for number in range(3))
+    known = read_segments(Source("a.aug", text))
+    if known.slips:
+        return
+    for place, wrong in [*edits, (0, False)]:
+        at = (0, *known.cuts)[place % (len(known.cuts) + 1)]
+        texts = [text[:at] + "\nconst added = ( ;" + text[at:]] if wrong else []
+        text = text[:at] + "\nDraft(prompt) /* added */ @ 'é😀';" + text[at:]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(segments, "KEPT_RUNS", kept)
+            for each in (*texts, text):
+                known = edited(known, Source("a.aug", each))
+    assert repr(known.outside) == repr(read_segments(Source("a.aug", text)).outside)
+
+
+@given(programs(most=3), st.integers(0, 5))
+def test_a_statement_that_is_moved_is_as_it_is_read_there(program: Program, by: int) -> None:
+    text = print_program(program)
+    here, there = (Source("a.aug", blank + text) for blank in ("", "\n" * by))
+    assert repr(moved(parse(here, Report()).statements, there, by)) == repr(list(parse(there, Report()).statements))
+
+
+@pytest.mark.parametrize("deep", ["(" * 300 + "Draft(prompt)" + ")" * 300, "Draft(prompt)" + ' @ "Be brief."' * 300])
+def test_a_statement_that_nests_deep_is_moved_as_well(deep: str) -> None:
+    text = f"const a = {deep};\nDraft(a);\n"
+    moved_by_one = edited(read_segments(Source("a.aug", text)), Source("a.aug", f"Draft(prompt);{text}"))
+    whole = parse(Source("a.aug", f"Draft(prompt);{text}"), Report())
+    assert [(each.span.start, each.span.end) for each in moved_by_one.outside.statements] == [
+        (each.span.start, each.span.end) for each in whole.statements
+    ]
+    assert moved_by_one.outside.statements[1].span.source is moved_by_one.source
 
 
 @settings(max_examples=40)
