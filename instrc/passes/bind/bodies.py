@@ -66,7 +66,7 @@ def read_body(
     value = yield ev.value(written.value, inside)
     tests = None if until is None else (yield condition(ev, until, inside))
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
-        if not isinstance(statement, Binding) or (scope.number, statement.name.text) in ev.carried:
+        if not isinstance(statement, Binding) or ev.is_carried(scope, statement.name.text):
             continue
         if _is_work(ev, statement, scope):
             made = yield _carried(ev, statement, scope, inside)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from instrc import problems
@@ -9,35 +11,42 @@ from instrc.ir.fusion import Argument, Fusion, Instruction
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
-from instrc.ir.surface import Field, Name, Object
+from instrc.ir.surface import Name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, mapping
+from instrc.passes.bind.arguments import FAIL, collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.given import CallInputs, check_names, take_label
-from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.lookup import find_instruction, is_plan_or_one_of, reads_and_calls
+from instrc.passes.bind.given import CallInputs
+from instrc.passes.bind.lookup import find_instruction
 from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import check_slots
-from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner, StepResult
-from instrc.passes.trampoline import Task
+from instrc.passes.bind.values import BoundValue, StepResult
+from instrc.passes.trampoline import PENDING, Task, Then, Work
 from instrc.schema.evaluation import satisfies
 from instrc.schema.members import required_names
 from instrc.source import Span
 
-FAIL = Instruction("Fail_Activity", None, {})
-"""What `Fail` calls: the engine carries it out."""
 _OF_FAIL = ("kind", "code", "message")
 """What `Fail` looks at in what it is given."""
 
 
 def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[BoundValue | None]:
+) -> Work[BoundValue | None]:
     """Make a call a step."""
-    given, complete = yield from collect(ev, instruction, written, context)
+    given = collect(ev, instruction, written, context)
+    if type(given) in PENDING:
+        return Then(given, partial(_step, ev, instruction, span, context))
+    return _step(ev, instruction, span, context, given)  # type: ignore[arg-type]  # it is not pending
+
+
+def _step(
+    ev: Evaluation, instruction: Instruction, span: Span, context: EvaluationContext, given: CallInputs
+) -> BoundValue | None:
+    """Make the step of a call that is given its arguments."""
     called = ev.signature(instruction, span, context.annotations)
-    if called is None or not complete or not ev.spend(len(given.arguments), span):
+    if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
     if not given.has_value:
         ev.reads_pipe(context)
@@ -111,7 +120,7 @@ def _leave_out(given: CallInputs, schema: Json) -> None:
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given, complete = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
+    given: CallInputs = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
@@ -123,7 +132,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
                 problems.plan_arguments.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL)
             )
             return None
-    if not complete:
+    if not given.complete:
         return None
     number = ev.steps.add(
         context,
@@ -173,76 +182,3 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: CallInputs, span: 
         span=span,
     )
     given.arguments = [Argument(None, Path(number)), *kept]
-
-
-def collect(
-    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext
-) -> Task[tuple[CallInputs, bool]]:
-    """Evaluate what stands in the brackets of a call, left to right, and tell whether all of it can be given.
-
-    A piped value is its first plain argument.
-    """
-    given = CallInputs()
-    complete = not context.own or context.piped is None or given.add(None, context.piped)
-    inside = context.inside()
-    for each in written:
-        if each.label is None and type(each.value) is Object:
-            scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
-            taken = yield _braces(ev, instruction, each.value.fields, given, scoped)
-        elif each.label is not None and is_data(each.value):
-            label = Field(each.label, each.label_span or each.value.span, each.value)
-            taken = yield _braces(ev, instruction, (label,), given, context)
-        elif each.label is not None and not take_label(ev, given, each.label, each.label_span or each.value.span):
-            complete = False
-            continue
-        else:
-            value = yield ev.value(each.value, inside)
-            if type(value) is Data and each.label is None and not value.given:
-                ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=instruction is FAIL))
-                taken = False
-            else:
-                taken = value is not None and given.add(each.label, value)
-        complete = (not given.unchecked or check_names(ev, given, each.value.span)) and taken and complete
-    return given, complete
-
-
-def _braces(
-    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
-) -> Task[bool]:
-    """Read the fields of braces, and tell whether all of them can be given.
-
-    Names of values are read, constants and calls are composed into the slot of their key.
-    """
-    keys = BraceNames.within(context.keys)
-    inside = replace(context.inside(), keys=keys)
-    complete = True
-    for each in fields:
-        if not take_label(ev, given, each.key, each.key_span):
-            complete = False
-            continue
-        expression = each.value or Name(each.key, each.key_span)
-        if is_data(expression):
-            given.add_constant(each.key, data_of(ev, expression))
-        elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
-            from instrc.passes.bind.choices import choice_slot  # few steps leave one
-
-            slot = yield choice_slot(ev, each, expression, inside, given, collect)
-            if slot is None:
-                complete = False
-            else:
-                given.slots.append(slot)
-                keys.fields[each.key] = Inner()
-        elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
-            value = yield ev.value(expression, inside)
-            complete = value is not None and given.add(each.key, value) and complete
-        else:
-            from instrc.passes.bind.filling import fuse  # most calls fill no slot
-
-            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
-            if slot is None:
-                complete = False
-            else:
-                given.slots.append(slot)
-                given.has_value = given.has_value or read[0]
-                keys.fields[each.key] = Inner()
-    return complete

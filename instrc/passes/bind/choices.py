@@ -26,13 +26,13 @@ from instrc.passes.bind.program_arguments import admits_literal
 from instrc.passes.bind.values import Data, Inner, StepResult
 from instrc.passes.part_of import part_of
 from instrc.passes.plan_schema import RUN_PLAN, plan_schema
-from instrc.passes.trampoline import Task
+from instrc.passes.trampoline import Task, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.source import Span
 
-Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[tuple[CallInputs, bool]]]
-"""Evaluates what stands in the brackets of a call, in which choices may stand in turn; tells whether all of it can be given."""
+Collect: TypeAlias = "Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Work[CallInputs]]"
+"""Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
 def choice_slot(
@@ -133,8 +133,8 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     arguments, output, process = made
     known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
-    given, complete = yield collect(ev, RUN_PLAN, labelled, context.inside())
-    if not complete or called is None or isinstance(called, Special):
+    given = yield collect(ev, RUN_PLAN, labelled, context.inside())
+    if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, Instruction) else called.file.segment
     closed = known and not arguments.get("additionalProperties")

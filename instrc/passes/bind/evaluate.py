@@ -47,7 +47,7 @@ from instrc.passes.bind.names import CONTEXTS, CalledProgram, InputName, Special
 from instrc.passes.bind.pipes import evaluate_pipe
 from instrc.passes.bind.scopes import LocalName
 from instrc.passes.bind.values import BoundValue, Data, StepResult
-from instrc.passes.trampoline import Finished, Task, Work
+from instrc.passes.trampoline import Task, Work
 from instrc.problems.problem import Problem
 from instrc.source import Span
 
@@ -77,12 +77,12 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return object_of_values(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
-            return Finished(Data(value))
+            return Data(value)
         case Array(_, span):
             refuse_annotations(ev, span, context)
             reported = len(ev.report.problems)
             data = data_of(ev, expression)
-            return Finished(Data(data) if len(ev.report.problems) == reported else None)
+            return Data(data) if len(ev.report.problems) == reported else None
         case Access():
             return access(ev, expression, context)
 
@@ -124,13 +124,13 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundV
         return _call(ev, name, (), name.span, context) if alias else ev.local(name, found, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return Finished(found)
+        return found
     match undefined_meaning(ev, name, context.scope):
         case None:
-            return Finished(None)
+            return None
         case InputName(text):
             refuse_annotations(ev, name.span, context)
-            return Finished(StepResult(Path(text)))
+            return StepResult(Path(text))
         case _:
             path = None if context.keys is None else context.keys.path_to_part(name.text)
             if path is not None:
@@ -170,7 +170,7 @@ def _call(
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
-            return Finished(None)
+            return None
         case Special("LaunchProcess"):
             from instrc.passes.bind.launches import launch  # as above
 

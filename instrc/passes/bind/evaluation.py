@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import NO_TIMING, Reached, TypedArgument
-from instrc.ir.surface import Expression, Name
+from instrc.ir.surface import Binding, Expression, Name
 from instrc.jsonvalue import Json
 from instrc.limits.programs import GIVEN_VALUES
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, Foreseen
@@ -23,13 +24,30 @@ from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import BoundValue, paths_read
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.trampoline import Finished, Task, Work
+from instrc.passes.trampoline import PENDING, Task, Then, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
 
 Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
 """Returns the value of any expression."""
+
+_DIRECTLY = 32
+"""Expressions in one another that are evaluated by functions that call each other; the trampoline goes on with what is deeper."""
+
+
+class _Reading(msgspec.Struct):
+    """How far the expression of a local name has been evaluated."""
+
+    binding: Binding
+    open: bool = False
+    """It is being read."""
+    piping: bool = False
+    """Its value depends on what is piped to where it stands."""
+    known: bool = False
+    """It has a value that holds wherever it stands."""
+    value: BoundValue | None = None
+    """That value."""
 
 
 class Evaluation:
@@ -58,21 +76,21 @@ class Evaluation:
         """Where the arguments of steps of the server are named."""
         self.passed: list[TypedArgument] = []
         """What inputs of called programs and tools of plans are given."""
-        self.carried: set[tuple[int, str]] = set()
-        """Local names whose expressions have been evaluated."""
         self.read: set[str] = set()
         """Local names and inputs of the program itself that have been looked up."""
         self._scopes = 0
         """How many bodies of blocks and programs have been read."""
+        self._nested = 0
+        """How many expressions are being evaluated directly, without the trampoline."""
+        self._readings: dict[tuple[int, str], _Reading] = {}
+        """The local names that have been looked at, by the number of the scope of each."""
         self._known: dict[Hashable, BoundValue | None] = {}
-        """Values of locals; with what is piped to where it stands if they depend on that."""
-        self._piping: set[tuple[int, str]] = set()
-        """Locals whose values depend on what is piped to where they stand."""
+        """Values of locals that depend on what is piped to where they stand, or on where that is."""
         self._signatures: dict[tuple[str, int], Signature] = {}
         """Those of instructions without annotations behind them."""
         self._values = 0
         """How many values were put into objects and calls."""
-        self._open: dict[tuple[int, str], LocalName] = {}
+        self._open: list[_Reading] = []
         """Locals whose expressions are being read, outermost first."""
         self._piped: BoundValue | None = None
         """What is piped to where the innermost of them stands."""
@@ -80,8 +98,16 @@ class Evaluation:
         """Its value depends on that."""
 
     def value(self, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
-        """Evaluate any expression."""
-        return self._evaluate(self, expression, context)
+        """Evaluate any expression; what nests deep is left to the trampoline."""
+        if self._nested == _DIRECTLY:
+            return Then(None, partial(self._value_later, expression, context))
+        self._nested += 1
+        value = self._evaluate(self, expression, context)
+        self._nested -= 1
+        return value
+
+    def _value_later(self, expression: Expression, context: EvaluationContext, _: None) -> Work[BoundValue | None]:
+        return self.value(expression, context)
 
     def next_scope(self) -> int:
         """Return the number of a new scope."""
@@ -96,62 +122,83 @@ class Evaluation:
     def local(self, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
         """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
-        key = found.key
         if home.outer is None:
             self.note_read(name.text, home)
-        self.carried.add(key)
-        if key in self._open:
-            self._circle(name, found)
-            return Finished(None)
-        added = context.annotations or context.timing != NO_TIMING
+        key = home.number, name.text
+        reading = self._readings.get(key)
+        if reading is None:
+            reading = self._readings[key] = _Reading(found.binding)
+        elif reading.open:
+            self._circle(name, reading)
+            return None
+        added = context.annotations or context.timing is not NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
-        if not self.steps.regions.around(home.region, context.region):
-            return self._elsewhere(found, context, plain=plain)
-        if plain and key in self._known:
-            return Finished(self._kept_out(self._known[key], context))
-        return self._afresh(found, key, context, plain=plain)
+        outside = home.region != context.region
+        if outside and not self.steps.regions.around(home.region, context.region):
+            return self._elsewhere(reading, found, context, plain=plain)
+        if plain and reading.known:
+            return self._kept_out(reading.value, context)
+        alone = not outside or not plain  # else a name is evaluated where it is defined
+        inside = context.alone(context.brackets if context.direct else None, home) if alone else context.at_home(home)
+        if plain and reading.piping and (key, inside.piped) in self._known:
+            self.reads_pipe(inside)
+            return self._kept_out(self._known[key, inside.piped], context)
+        outer = self._piped, self._depends
+        self._piped, self._depends = inside.piped, False
+        reading.open = True
+        self._open.append(reading)
+        value = self.value(found.binding.value, inside)
+        if type(value) in PENDING:
+            return Then(value, partial(self._read, key, inside, context, outer, plain))
+        return self._read(key, inside, context, outer, plain, value)  # type: ignore[arg-type]  # it is not pending
+
+    def _read(
+        self,
+        key: tuple[int, str],
+        inside: EvaluationContext,
+        context: EvaluationContext,
+        outer: tuple[BoundValue | None, bool],
+        plain: bool,  # noqa: FBT001  -- the value that comes last is handed over alone
+        value: BoundValue | None,
+    ) -> BoundValue | None:
+        """Note the value of the local name that is being read, and return it."""
+        reading = self._open.pop()
+        reading.open = False
+        depends = self._depends
+        self._piped, self._depends = outer
+        if depends:
+            reading.piping = True
+            if plain:
+                self._known[key, inside.piped] = value
+            self.reads_pipe(inside)
+        elif plain:
+            reading.known, reading.value = True, value
+        return value if context.brackets is None else self._kept_out(value, context)
 
     def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
         if value is not None and context.brackets is not None and not context.direct:
             context.brackets.keep_out(paths_read(value))
         return value
 
-    def _afresh(
-        self, found: LocalName, key: tuple[int, str], context: EvaluationContext, *, plain: bool
+    def _elsewhere(
+        self, reading: _Reading, found: LocalName, context: EvaluationContext, *, plain: bool
     ) -> Task[BoundValue | None]:
-        """Evaluate a local name, known by its key, of which no value is known that holds wherever it stands."""
-        home = found.scope
-        outside = plain and home.region != context.region  # a name is evaluated where it is defined
-        inside = context.at_home(home) if outside else context.alone(context.brackets if context.direct else None, home)
-        if plain and key in self._piping and (key, inside.piped) in self._known:
-            self.reads_pipe(inside)
-            return self._kept_out(self._known[key, inside.piped], context)
-        outer = self._piped, self._depends
-        self._piped, self._depends = inside.piped, False
-        self._open[key] = found
-        value = yield self.value(found.binding.value, inside)
-        del self._open[key]
-        depends = self._depends
-        self._piped, self._depends = outer
-        if plain:
-            self._known[(key, inside.piped) if depends else key] = value
-        if depends:
-            self._piping.add(key)
-            self.reads_pipe(inside)
-        return value if context.brackets is None else self._kept_out(value, context)
-
-    def _elsewhere(self, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:
             return self._known[at]
         inside = msgspec.structs.replace(context, own=False, scope=found.scope, piped=found.scope.piped, keys=found.scope.keys)
-        self._open[found.key] = found
+        reading.open = True
+        self._open.append(reading)
         value = yield self.value(found.binding.value, inside)
-        del self._open[found.key]
+        self._open.pop().open = False
         if plain:
             self._known[at] = value
         return value
+
+    def is_carried(self, scope: Scope, name: str) -> bool:
+        """Tell whether the evaluation of a local name of a scope has begun."""
+        return (scope.number, name) in self._readings
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""
@@ -167,16 +214,16 @@ class Evaluation:
             self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
         return False
 
-    def _circle(self, name: Name, found: LocalName) -> None:
+    def _circle(self, name: Name, reading: _Reading) -> None:
         """Report a local name that needs itself, each circle once."""
-        opened = list(self._open)
-        cycle = opened[opened.index(found.key) :]
-        words = tuple(self._open[key].binding.name.text for key in cycle)
+        first = next(place for place, each in enumerate(self._open) if each is reading)
+        cycle = self._open[first:]
+        words = tuple(each.binding.name.text for each in cycle)
         known = [
             set(problem.words) for problem in self.report.problems if isinstance(problem, problems.bindings.RecursiveBinding)
         ]
         if set(words) not in known:
-            places = tuple(self._open[key].binding.name.span for key in cycle)
+            places = tuple(each.binding.name.span for each in cycle)
             self.report.add(problems.bindings.RecursiveBinding(at=name.span, words=words, places=places))
 
     def braces(self, context: EvaluationContext, *names: Hashable) -> int:

@@ -31,6 +31,8 @@ class CallInputs(msgspec.Struct):
     """The arguments that have a name, and where they are written; members of objects that are read are among them."""
     constants: dict[int, str] = msgspec.field(default_factory=dict)
     """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
+    complete: bool = True
+    """Whether all that it is given can be given."""
     literal: bool = False
     """A constant is among the arguments."""
     unchecked: list[tuple[str, Path | Constant]] = msgspec.field(default_factory=list)

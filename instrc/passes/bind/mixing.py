@@ -10,7 +10,7 @@ from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Expression, Field, Name, Object
 from instrc.jsonvalue import Json
-from instrc.passes.bind.calls import collect
+from instrc.passes.bind.arguments import collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs, take_label

@@ -1,0 +1,143 @@
+"""What stands in the brackets of a call: arguments are evaluated, what is given in braces is sorted by what it is."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.ir.fusion import Instruction
+from instrc.ir.surface import Argument as Written
+from instrc.ir.surface import Field, Name, Object
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.given import CallInputs, check_names, take_label
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import is_plan_or_one_of, reads_and_calls
+from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner
+from instrc.passes.trampoline import PENDING, Task, Then, Work
+
+FAIL = Instruction("Fail_Activity", None, {})
+"""What `Fail` calls: the engine carries it out."""
+
+
+def collect(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext
+) -> Work[CallInputs]:
+    """Evaluate what stands in the brackets of a call, left to right.
+
+    A piped value is its first plain argument.
+    """
+    given = CallInputs()
+    if context.own and context.piped is not None:
+        given.complete = given.add(None, context.piped)
+    return _Arguments(ev, instruction, written, context, context.inside(), given).work() if written else given
+
+
+class _Arguments(Struct):
+    """What stands in the brackets of a call, while it is evaluated."""
+
+    ev: Evaluation
+    instruction: Instruction
+    written: tuple[Written, ...]
+    context: EvaluationContext
+    inside: EvaluationContext
+    """The place of an argument."""
+    given: CallInputs
+    place: int = 0
+    """The argument that is next."""
+
+    def work(self) -> Work[CallInputs]:
+        """Evaluate the arguments that are left; where one has to be waited for, the others come after it."""
+        ev = self.ev
+        while self.place < len(self.written):
+            each = self.written[self.place]
+            label, value = each.label, each.value
+            if (label is None and type(value) is Object) or (label is not None and is_data(value)):
+                return Then(self._in_braces(each), self._go_on)
+            if label is not None and not take_label(ev, self.given, label, each.label_span or value.span):
+                self.given.complete = False
+                self.place += 1
+                continue
+            found = ev.value(value, self.inside)
+            if type(found) in PENDING:
+                return Then(found, self._take_and_go_on)
+            self._take(found)  # type: ignore[arg-type]  # it is not pending
+        return self.given
+
+    def _in_braces(self, each: Written) -> Task[bool]:
+        """Read an object as the arguments that it names, and data under a label like a field of one."""
+        context = self.context
+        fields: tuple[Field, ...] = (Field(each.label or "", each.label_span or each.value.span, each.value),)
+        if each.label is None and isinstance(each.value, Object):
+            context = replace(context, braces=self.ev.braces(context, self.ev.steps.identities.written(self.written)))
+            fields = each.value.fields
+        return _braces(self.ev, self.instruction, fields, self.given, context)
+
+    def _take_and_go_on(self, value: BoundValue | None) -> Work[CallInputs]:
+        self._take(value)
+        return self.work()
+
+    def _take(self, value: BoundValue | None) -> None:
+        """Take the value of the next argument; a literal alone is none."""
+        each = self.written[self.place]
+        if type(value) is Data and each.label is None and not value.given:
+            failing = self.instruction is FAIL
+            self.ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=failing))
+            value = None
+        self._note(taken=value is not None and self.given.add(each.label, value))
+
+    def _go_on(self, taken: bool) -> Work[CallInputs]:  # noqa: FBT001  -- it is handed over alone
+        self._note(taken=taken)
+        return self.work()
+
+    def _note(self, *, taken: bool) -> None:
+        """Note whether the next argument could be taken; the one behind it is next then."""
+        given = self.given
+        if given.unchecked and not check_names(self.ev, given, self.written[self.place].value.span):
+            taken = False
+        if not taken:
+            given.complete = False
+        self.place += 1
+
+
+def _braces(
+    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
+) -> Task[bool]:
+    """Read the fields of braces, and tell whether all of them can be given.
+
+    Names of values are read, constants and calls are composed into the slot of their key.
+    """
+    keys = BraceNames.within(context.keys)
+    inside = replace(context.inside(), keys=keys)
+    complete = True
+    for each in fields:
+        if not take_label(ev, given, each.key, each.key_span):
+            complete = False
+            continue
+        expression = each.value or Name(each.key, each.key_span)
+        if is_data(expression):
+            given.add_constant(each.key, data_of(ev, expression))
+        elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
+            from instrc.passes.bind.choices import choice_slot  # few steps leave one
+
+            slot = yield choice_slot(ev, each, expression, inside, given, collect)
+            if slot is None:
+                complete = False
+            else:
+                given.slots.append(slot)
+                keys.fields[each.key] = Inner()
+        elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
+            value = yield ev.value(expression, inside)
+            complete = value is not None and given.add(each.key, value) and complete
+        else:
+            from instrc.passes.bind.filling import fuse  # most calls fill no slot
+
+            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
+            if slot is None:
+                complete = False
+            else:
+                given.slots.append(slot)
+                given.has_value = given.has_value or read[0]
+                keys.fields[each.key] = Inner()
+    return complete
