@@ -10,6 +10,7 @@ from instrc.ir.graph import TypedArgument
 from instrc.ir.paths import Path
 from instrc.ir.surface import Argument, Expression, Name, Object
 from instrc.jsonvalue import Json
+from instrc.passes.argument_names import missing_arguments, unknown_argument
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
@@ -17,7 +18,6 @@ from instrc.passes.bind.lookup import names_a_value
 from instrc.passes.bind.scopes import ProgramNames
 from instrc.passes.bind.values import BoundValue, Data, StepResult
 from instrc.passes.trampoline import Task
-from instrc.problems.suggest import nearest
 from instrc.schema.literals import literal_fault
 from instrc.source import Span
 from instrc.syntax.places import place_of_value
@@ -54,7 +54,7 @@ def evaluate_arguments(
             complete = False
         elif name not in inputs:
             places[name] = given.at
-            _report_unknown(ev, name, given.at, callee, inputs)
+            ev.report.add(unknown_argument(name, given.at, callee, inputs))
             complete = False
         else:
             places[name] = given.at
@@ -76,7 +76,9 @@ def evaluate_arguments(
         found["prompt"] = context.piped if context.piped is not None else StepResult(Path("prompt"))
     if not places.keys() >= set(inputs) - {"prompt"}:
         complete = False
-        _report_missing(ev, inputs, places, callee, span)
+        needed = tuple(name for name in inputs if name != "prompt")
+        if (missing := missing_arguments(places, span, callee, inputs, needed)) is not None:
+            ev.report.add(missing)
     return {name: found[name] for name in inputs} if complete else None
 
 
@@ -86,26 +88,6 @@ def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tupl
         ev.report.add(problems.calls.TooManyArguments(at=given.at, mixin=callee, first=first, inputs=inputs))
     else:
         ev.report.add(problems.names.RepeatedName(at=given.at, word=given.name, first=first))
-
-
-def _report_unknown(ev: Evaluation, name: str, at: Span, callee: str, inputs: tuple[str, ...]) -> None:
-    """Report an argument for which there is no input."""
-    near = nearest(name, inputs)
-    ev.report.add(
-        problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=inputs)
-    )
-
-
-def _report_missing(ev: Evaluation, inputs: tuple[str, ...], places: dict[str, Span], callee: str, span: Span) -> None:
-    """Report the inputs that a call leaves out, unless names that are no inputs are probably meant for them."""
-    unknown = [name for name in places if name not in inputs]
-    meant = {near for name in unknown for near in nearest(name, inputs)}
-    missing = [name for name in inputs if name != "prompt" and name not in places and name not in meant]
-    if len(missing) > sum(not nearest(name, inputs) for name in unknown):
-        first, *others = missing
-        ev.report.add(
-            problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=first, others=tuple(others))
-        )
 
 
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:

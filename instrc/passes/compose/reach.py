@@ -16,6 +16,7 @@ from instrc.passes.compose.bound import check_bound
 from instrc.passes.compose.failing import check_failing
 from instrc.passes.compose.fitting import check_fitting
 from instrc.passes.compose.handed import check_handed, numbers_in
+from instrc.passes.compose.inputs import check_inputs
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
@@ -47,6 +48,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
         report.add(found)
     check_failing(graph, report)
     check_fitting(flat, report)
+    check_inputs(flat, report)
     if not graph.has_flow:
         return
     check_handed(graph, report)
