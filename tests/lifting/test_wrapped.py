@@ -54,6 +54,7 @@ OK: dict[str, Any] = {
         {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
         USE,
     ],
+    "a message of Anthropic without its role": {"content": [{"type": "text", "text": "So."}, USE], "usage": {}},
     "items of Responses with a search": [{"type": "web_search_call", "id": "w", "status": "completed"}, ITEM],
     "items of Responses with a server": [{"type": "mcp_list_tools", "tools": []}, {"type": "mcp_call", "name": "x"}, ITEM],
     "a conversation": [{"role": "user", "content": "hi"}, SAID],
@@ -415,3 +416,10 @@ def test_a_model_that_holds_more_than_its_class_declares_is_read_as_what_it_hold
 
     answer = Generation(message=Called(content="", tool_calls=AI["tool_calls"]))
     assert lift(answer, lower(WEATHER, "openai").map).value == OSLO
+
+
+def test_content_that_a_tool_takes_is_no_message() -> None:
+    part = {"type": "object", "properties": {"type": {}, "name": {}, "input": {}}}
+    schema = {"type": "object", "properties": {"content": {"type": "array", "items": part}}, "required": ["content"]}
+    answer = {"content": [{"type": "tool_use", "name": "find", "input": {}}]}
+    assert lift(answer, lower(schema, "anthropic")).output == answer

@@ -81,6 +81,12 @@ def are_parts(items: list[JsonObject]) -> bool:
     return known and any(map(_asks, items))
 
 
+def hold_a_call(items: Json) -> bool:
+    """Say whether a value is a list of parts, at least one of which is a call."""
+    parts = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return isinstance(items, list) and bool(parts) and len(parts) == len(items) and are_parts(parts) and any(map(_asks, parts))
+
+
 def _asks(item: JsonObject) -> bool:
     """Say whether a part is a call."""
     return is_part(item) and bool(part(item).calls)
