@@ -78,7 +78,8 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
     text = document.source.text
     read = [document]
     if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
-        read.insert(0, TextDocument(document.path, f"{text[:offset]}x{text[offset:]}", document.encoding))
+        typed = f"{text[:offset]}x{text[offset:]}"
+        read.insert(0, TextDocument(document.path, typed, document.encoding, earlier=document))
     for each in read:
         definition = each.index.scope(offset).find(path.group(1))
         if definition is not None:

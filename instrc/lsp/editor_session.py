@@ -63,7 +63,7 @@ class TextDocument:
     @cached_property
     def program(self) -> Program:
         """Its statements, those with mistakes left out."""
-        return parse(self.source, Report()) if self.slips else self.segments.outside
+        return self.segments.outside if self.segments.whole else parse(self.source, Report())
 
     @cached_property
     def segments(self) -> Segments:

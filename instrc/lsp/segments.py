@@ -73,7 +73,7 @@ class Segments:
 
     @cached_property
     def outside(self) -> Program:
-        """The statements and comments outside of the broken piece; all of them if there is none."""
+        """The statements and comments outside of the broken piece; those with mistakes left out where the whole text was read."""
         statements: list[Statement] = []
         comments: list[Span] = []
         for run in self._runs:
@@ -98,21 +98,24 @@ def read_segments(source: Source) -> Segments:
 def segments_of(program: Program, slips: tuple[Problem, ...]) -> Segments:
     """Return the segments of a program with its slips."""
     source = program.source
+    row = EarlierRow(program.statements, program.comments)
     if slips:
-        return Segments(source, (), (), slips, (0, len(source.text)))
-    return Segments(source, _cuts(program), (EarlierRow(program.statements, program.comments),))
+        return Segments(source, (), (row,), slips, (0, len(source.text)))
+    return Segments(source, _cuts(program), (row,))
 
 
 def edited(before: Segments, source: Source) -> Segments:
     """Return the segments of a text that was made of another by one edit."""
     old, new = before.source.text, source.text
     first, last = changed_range(old, new)
-    if before.broken is not None:
-        first, last = min(first, before.broken[0]), max(last, before.broken[1])
     by = len(new) - len(old)
-    begin = bisect_left(before.cuts, first)  # a `;` that the edit touches may belong to something else now
+    begin, end = (
+        bisect_left(before.cuts, first),
+        bisect_right(before.cuts, last),
+    )  # a `;` that the edit touches may end nothing now
+    if before.broken is not None:
+        begin, end = min(begin, bisect_right(before.cuts, before.broken[0])), max(end, bisect_left(before.cuts, before.broken[1]))
     place = before.cuts[begin - 1] if begin else 0
-    end = bisect_right(before.cuts, last)
     for following in range(end, min(end + JOINED_SEGMENTS, len(before.cuts)) + 1):
         border = before.cuts[following] if following < len(before.cuts) else len(old)
         stop = border + by

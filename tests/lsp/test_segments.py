@@ -153,6 +153,19 @@ def test_only_the_piece_of_an_edit_is_read() -> None:
     assert (again.slips, again.cuts) == ((), known.cuts)
 
 
+def test_a_piece_grows_no_wider_while_it_is_broken() -> None:
+    text = "".join(f"const s{number} = Draft(prompt);\n" for number in range(50))
+    at = text.index("const s20")
+    known = read_segments(Source("a.aug", text))
+    for length in range(1, 10):
+        known = edited(known, Source("a.aug", text[:at] + "when s19 {{{{{"[:length] + "\n" + text[at:]))
+        if known.broken is not None:
+            start, end = known.broken
+            assert known.source.text[start:end].count(";") == 1, known.source.text[start:end]
+    assert known.broken is not None
+    assert edited(known, Source("a.aug", text)).slips == ()
+
+
 @pytest.mark.parametrize("change", ["const a = Draft(prompt) // ;\n", 'const a = Draft("x;\n', "const a = /* ;", "", ";"])
 def test_a_border_may_go_with_what_stood_before_it(change: str) -> None:
     first = "const a = Draft(prompt);"
