@@ -18,6 +18,7 @@ from instrc.jsonvalue import (
     Json,
     JsonArray,
     JsonObject,
+    JsonSyntaxError,
     as_object,
     tokens,
 )
@@ -41,15 +42,6 @@ class RepeatedMember(NamedTuple):
     def reason(self) -> str:
         """Say what is wrong with the text."""
         return f"the key `{self.key}` is written twice in one object"
-
-
-class JsonSyntaxError(ValueError):
-    """A text that is not JSON: `offset` is the character where that shows, `reason` a short clause."""
-
-    def __init__(self, offset: int, reason: str) -> None:
-        super().__init__(f"{reason} at character {offset}")
-        self.offset = offset
-        self.reason = reason
 
 
 class ValueOffsets(Struct, frozen=True):
@@ -100,31 +92,6 @@ def read_value(text: str) -> Json:
         else:
             return value
     return parse_json(text).value
-
-
-class _RepeatedKeyError(Exception):
-    pass
-
-
-def repeated_keys(text: str) -> tuple[str, ...]:
-    """Return the keys that a JSON text has twice in one object, which the fast readers do not notice; most have none."""
-
-    def look(pairs: list[tuple[str, None]]) -> None:
-        if len(dict(pairs)) != len(pairs):
-            raise _RepeatedKeyError
-
-    try:
-        decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
-    except (_RepeatedKeyError, RecursionError):
-        return tuple(dict.fromkeys(each.key for each in parse_json(text).repeated))
-    except ValueError:  # what only the exact reader reads, or nobody
-        return ()
-    return ()
-
-
-def repeated_members(text: str) -> tuple[RepeatedMember, ...]:
-    """Return where a JSON text has a key a second time; most have none, which is found out fast."""
-    return tuple(parse_json(text).repeated) if repeated_keys(text) else ()
 
 
 def _refuse(word: str) -> Json:

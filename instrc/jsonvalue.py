@@ -34,6 +34,15 @@ Payload: TypeAlias = Any  # to the types that each library has for it no type ch
 Each library has types of its own for it: `ChatCompletionToolParam`, `ToolParam`, …"""
 
 
+class JsonSyntaxError(ValueError):
+    """A text that is not JSON: `offset` is the character where that shows, `reason` a short clause."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(f"{reason} at character {offset}")
+        self.offset = offset
+        self.reason = reason
+
+
 def as_object(value: Json) -> JsonObject:
     """Return a value that can only be an object here; `TypeError` if it is none.
 

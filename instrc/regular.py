@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from io import FileIO
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read as a whole."""
 _BLOCK = 1024 * 1024
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
 
 
@@ -27,19 +27,25 @@ def read_regular(path: str, most: int) -> bytes:
         with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
             return file.read(most)
     refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
-    with open(path, "rb", buffering=0, opener=_without_waiting) as file:
-        found = os.fstat(file.fileno())
+    opened = os.open(path, _READING)
+    try:
+        found = os.fstat(opened)
         refuse_odd(path, found.st_mode)  # it may have become another since
-        return _read(file, most, found.st_size + 1)
+        return _read(opened, most, found.st_size)
+    finally:
+        os.close(opened)
 
 
-def _read(file: FileIO, most: int, expected: int) -> bytes:
-    """Return the first `most` bytes of a file; a buffer of that size would take longer to make than most files to read."""
-    parts: list[bytes] = []
-    while most > 0 and (part := file.read(min(most, expected))):
+def _read(opened: int, most: int, size: int) -> bytes:
+    """Return the first `most` bytes of a file; a buffer for that many would take longer to make than most files to read."""
+    data = os.read(opened, min(most, size + 1))
+    if size and len(data) == size:  # one byte more was asked for, or wanted: there is none
+        return data
+    parts = [data]  # it has changed, or has no size, as files in `/proc`, or has more than is wanted
+    most -= len(data)
+    while most > 0 and (part := os.read(opened, min(most, _BLOCK))):
         parts.append(part)
         most -= len(part)
-        expected = _BLOCK  # it has grown, or has no size, as files in `/proc`
     return b"".join(parts)
 
 
@@ -69,7 +75,3 @@ def file_kind(mode: int) -> str:
     """Return what the mode of a file says that it is, with its article."""
     kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
     return next((name for test, name in kinds.items() if test(mode)), "no regular file")
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -22,7 +22,7 @@ from typing import NoReturn
 from instrc.cases import EXPECTED, Block, Case
 from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
-from instrc.jsonreader import repeated_keys
+from instrc.jsonkeys import repeated_keys
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 from instrc.limits.runs import TESTED_COMMANDS
@@ -108,7 +108,7 @@ def _json(block: Block) -> Json:
         value = loads(block.text)
     except ValueError as error:
         _refuse(f"the block `{block.word}` is not JSON: {error}")
-    twice = repeated_keys(block.text)
+    twice = repeated_keys(block.text, value)
     if twice:
         _refuse(f"the block `{block.word}` has the key `{twice[0]}` twice in one object")
     return value

@@ -118,7 +118,10 @@ class Workspace:
     def check_settings(self, paths: Sequence[str], report: Report) -> None:
         """Report the entries of the settings of some files that are for no vibe, each settings file once."""
         seen: set[Path] = set()
+        first_of_folder: dict[str, str] = {}
         for path in paths:
+            first_of_folder.setdefault(os.path.dirname(path), path)  # noqa: PTH120  -- a string: this runs for each file
+        for path in first_of_folder.values():
             place = None if path == STDIN else Path(path)
             try:
                 settings = self._project.settings(place)

@@ -46,7 +46,7 @@ FLOORS: dict[str, int] = {
     )
     for part in parts
 }
-ONE_PART = {"jsonplaces": "json", "jsonreader": "json", "jsontext": "json", "jsonvalue": "json"}
+ONE_PART = dict.fromkeys(("jsonkeys", "jsonplaces", "jsonreader", "jsontext", "jsonvalue"), "json")
 """Values, their text, its exact reader and the places in it are one language."""
 FILES = sorted((ROOT / "instrc").rglob("*.py"))
 

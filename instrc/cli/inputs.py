@@ -7,10 +7,10 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.files import read_text, readable
+from instrc.jsonkeys import repeated_members
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError, repeated_members
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonSyntaxError
 from instrc.problems.report import Report
 from instrc.schema.wellformed import problems_of
 from instrc.source import Source, Span
@@ -40,7 +40,7 @@ def read_json(path: str, report: Report) -> JsonDocument | None:
     text = source.text
     try:
         value = loads(text)
-        for each in (repeated := repeated_members(text)):
+        for each in (repeated := repeated_members(text, value)):
             report.add(problems.files.InvalidJson(at=source.span(each.start, each.end), reason=each.reason))
         return None if repeated else JsonDocument(path, source, value)
     except JsonSyntaxError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from instrc import problems
 from instrc.format.document import format_json
 from instrc.format.program import format_program
-from instrc.jsonreader import JsonSyntaxError, read_value
+from instrc.jsonreader import read_value
+from instrc.jsonvalue import JsonSyntaxError
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits

@@ -14,9 +14,8 @@ from instrc.importers.given import Given
 from instrc.importers.normalizing import DISCRIMINATOR, sound
 from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
-from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
+from instrc.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, as_texts
 from instrc.limits.incoming import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import NoReturn, Protocol, TypeGuard
 
+from instrc.jsonkeys import repeated_members
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError, RepeatedMember, repeated_members
+from instrc.jsonreader import RepeatedMember
 from instrc.jsontext import is_writable, loads
-from instrc.jsonvalue import Json, JsonArray, JsonObject, Location, is_deeper, pointer, put
+from instrc.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
 from instrc.problems.files import InvalidJson
 from instrc.problems.imported import LeftOut, ReadOtherwise
@@ -86,7 +87,7 @@ def of_text(source: Source) -> Given:
         if by_line is not None and not is_deeper(by_line.value, GIVEN_LEVELS):
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
-    if repeated := repeated_members(source.text):
+    if repeated := repeated_members(source.text, given.value):
         raise CompileError(_repeated(source, each) for each in repeated)
     if is_deeper(given.value, GIVEN_LEVELS):
         raise CompileError([TooLarge(at=source.whole(), what="this file", limit=GIVEN_LEVELS, unit="levels")])
@@ -103,7 +104,7 @@ def _lines(source: Source) -> Given | None:
         if line.strip():
             try:
                 values.append(loads(line))
-                problems += (_repeated(source, each, offset) for each in repeated_members(line))
+                problems += (_repeated(source, each, offset) for each in repeated_members(line, values[-1]))
                 lines.append((offset, line))
             except JsonSyntaxError as error:
                 if not values:

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json, JsonObject, as_text
+from instrc.jsonvalue import Json, JsonObject, JsonSyntaxError, as_text
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 """What the id of a task looks like."""

@@ -63,14 +63,23 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
         for keyword in ("$ref", "$dynamicRef"):
             written = node.get(keyword)
             if written.__class__ is str:
-                at = vibe.span(pointer((*path, keyword)))
                 try:
                     base = written.partition("#")[0]
-                    if base and join(within.resource.uri, base) not in library.resources:
-                        registry.load(written, at)  # says more of what is not there than a mere lookup can
+                    if base and join(within.resource.uri, base) not in library.resources and not _is_there(written, registry):
+                        registry.load(written, vibe.span(pointer((*path, keyword))))  # says more than a mere lookup can
                     library.target(keyword, node, within)
                 except CompileError as error:
+                    at = vibe.span(pointer((*path, keyword)))
                     yield from (replace(problem, at=problem.at or at) for problem in error.problems)
+
+
+def _is_there(uri: str, registry: Registry) -> bool:
+    """Tell whether a reference leads to a vibe: only where it does not, its place has to be known."""
+    try:
+        registry.load(uri)
+    except CompileError:
+        return False
+    return True
 
 
 def _required(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:

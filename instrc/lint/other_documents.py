@@ -11,6 +11,15 @@ from instrc.schema.walk import is_schema
 
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
 """Keywords that hardly anybody gives to a property of their own."""
+_OF_SCHEMAS = _SAYING | {"$schema"}
+_MARKS = frozenset(
+    [
+        *("functionDeclarations", "function_declarations", "parameters", "parametersJsonSchema", "parameters_json_schema"),
+        *("toolSpec", "toolConfig", "function", "input_schema", "inputSchema", "openapi", "swagger", "tools"),
+        *("schema", "tool", "codec", "program"),
+    ],
+)
+"""Keys without any of which a document with a keyword of schemas is nothing else."""
 
 
 class Foreign(Struct, frozen=True):
@@ -26,6 +35,8 @@ def foreign(document: Json, file: str) -> Foreign | None:
     """Return what a document is if it is certainly no JSON Schema; `file` is its name in the way out."""
     if not isinstance(document, dict):
         return None
+    if _MARKS.isdisjoint(document) and not _OF_SCHEMAS.isdisjoint(document):
+        return None  # as most are
     for kind, importer, is_one in _TOOLS:
         if is_one(document):
             return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
@@ -104,7 +115,7 @@ _TOOLS = (
 
 def _is_map_of_properties(document: dict[str, Json]) -> bool:
     """Tell whether each key is a name and each value a schema: `{ "city": { "type": "string" } }`."""
-    if not document or document.keys() & (_SAYING | {"$schema"}):
+    if not document or not _OF_SCHEMAS.isdisjoint(document):
         return False
     return all(isinstance(value, dict) and _looks_like_a_schema(value) for value in document.values())
 

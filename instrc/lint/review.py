@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.ir.reads import is_value
-from instrc.jsonvalue import LATEST_DRAFT, Json, Location, listing, pointer
+from instrc.jsonvalue import LATEST_DRAFT, Json, listing, pointer
 from instrc.lint.other_documents import foreign
 from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.vocabulary import is_extension
-from instrc.schema.walk import walk
+from instrc.schema.walk import every_schema, walk
 from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
 from instrc.vibes.roots import ENDING
@@ -42,8 +42,10 @@ def review(
     report.problems.extend(hidden_versions(vibe, registry))
     if vibe.pointer:
         report.problems.extend(_unknown_parts(vibe, allowed))
-    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
-    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
+    nodes = [node for node in every_schema(vibe.schema) if node.__class__ is dict]
+    unsound: list[Problem] = [*problems_of(vibe.schema, vibe.span)]
+    if any(not _ENGINE.keys().isdisjoint(node) for node in nodes):
+        unsound += _engine_properties(vibe)
     unreadable = [] if unsound else [*_unreadable(vibe, registry)]
     report.problems.extend(unsound or unreadable)
     if suspicions and not unsound and not unreadable:
@@ -52,7 +54,7 @@ def review(
         report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))
         report.problems.extend(_replaced(vibe, allowed))
         report.problems.extend(() if templates else placeholders_in_vibe(vibe))
-    if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
+    if unsound or (not vibe.has_solution and all(map(_stands_alone, nodes))):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
     from instrc.lint.coherence import incoherences  # most vibes do without it
 
@@ -128,10 +130,10 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 
 
-def _engine_properties(vibe: Vibe, nodes: list[tuple[Location, dict[str, Json]]]) -> Iterator[Problem]:
+def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
     """Yield what is wrong with the form of `references`, `arguments` and `activity`."""
-    for path, node in nodes:
-        if _ENGINE.keys().isdisjoint(node):
+    for path, node in walk(vibe.schema):
+        if node.__class__ is not dict or _ENGINE.keys().isdisjoint(node):
             continue
         for keyword, (sound, reason) in _ENGINE.items():
             if keyword in node and not sound(node[keyword]):

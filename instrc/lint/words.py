@@ -52,11 +52,16 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
         if written.__class__ is str and written not in FORMATS and written not in allowed and not is_extension(written):
             yield _unknown_format(written, span_of(pointer((*path, "format"))))
         yield from _ranges(path, node, span_of)
+        if _OF_PATTERNS.isdisjoint(node):
+            continue
         for below, pattern in patterns_in(node):
             if (why := too_large(pattern)) is not None:
                 from instrc.problems.unchecked import PatternTooLarge  # only where there is one
 
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
+
+
+_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:

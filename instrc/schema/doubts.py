@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from instrc.jsonvalue import Json, Location
 from instrc.schema.shapes import SOUND
-from instrc.schema.vocabulary import MANY, NAMED
-from instrc.schema.walk import is_schema, subschemas, walk
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.schema.walk import is_schema, objects_below, walk
 
 
 class Doubt(Struct, frozen=True):
@@ -39,9 +39,12 @@ def is_sound(schema: Json) -> bool:
         if node.__class__ is not dict or id(node) in seen:
             continue
         seen.add(id(node))
-        if next(_doubts_at((), node), None) is not None:
-            return False
-        stack.extend(below for _, below in subschemas(node))
+        for keyword, value in node.items():
+            sound = SOUND.get(keyword)
+            if sound is not None and not sound(value):
+                return False
+        if not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            stack += objects_below(node)
     return True
 
 

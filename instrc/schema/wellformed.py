@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from instrc.jsonvalue import Json, Location, as_array, as_object, pointer
 from instrc.limits.schemas import META_ERRORS, TOLD_PROBLEMS
-from instrc.schema.doubts import doubtful
+from instrc.schema.doubts import doubtful, is_sound
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.refusal_words import nearest_type, reason_of, shown_value
 from instrc.schema.walk import is_schema, walk
@@ -35,7 +35,7 @@ def problems_of(
     """
     if not is_schema(schema):
         found: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}
-    elif next(doubtful(schema), None) is None:
+    elif is_sound(schema):
         return ()
     else:
         found = dict(islice(_refusals(schema), most))

@@ -54,21 +54,22 @@ class ProjectContext:
                 UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is no folder")
                 for folder in missing
             )
-        self._settings: dict[Path, Settings] = {}
-        self._near: dict[tuple[Path | None, bool], Registry] = {}
+        self._settings: dict[str, Settings] = {}
+        """By folder, as all names of files below: a `Path` takes as long to make and to look up as a file to open."""
+        self._near: dict[tuple[str | None, bool], Registry] = {}
         """By the folder of a source, and whether its name may stand in a folder of vibes: all that a registry depends on."""
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
 
     def settings(self, source: Path | None) -> Settings:
         """Return the settings that hold for a source file; for none, those of the working folder."""
-        folder = Path() if source is None else source.parent
+        folder = "" if source is None else os.path.dirname(source)  # noqa: PTH120  -- a string: this runs for each file
         if folder not in self._settings:
-            self._settings[folder] = read_settings(folder)
+            self._settings[folder] = read_settings(Path(folder))
         return self._settings[folder]
 
     def registry(self, source: Path | None) -> Registry:
         """Return the registry that a source file sees; for none, the one of the working folder."""
-        near = (None, False) if source is None else (source.parent, source.name.endswith(_ENDINGS))
+        near = (None, False) if source is None else (os.path.dirname(source), str(source).endswith(_ENDINGS))  # noqa: PTH120  -- as above
         if near not in self._near:
             self._near[near] = self._registry(source)
         return self._near[near]

@@ -75,6 +75,8 @@ class Registry:
         self._by_file: dict[str, Vibe] = {}
         self._opened: dict[str, Vibe] = {}
         """Vibes given by path, by the reference they go by: one outside the roots has a place, but is not found."""
+        self._folders: dict[str, str] = {}
+        """Resolved, by folder as written, each up to the names of files in it."""
         self._names: tuple[str, ...] | None = None
         self._lock = RLock()
 
@@ -164,7 +166,7 @@ class Registry:
             made = parse_vibe(data, name=name, uri=address, segment=entry.segment, max_bytes=self.max_bytes, referrer=at)
             return self._by_file.setdefault(f"{name}\0{address}", made)
         path = root.file(entry)
-        real = os.path.realpath(path)
+        real = self._resolved(path)
         if not self._holds(real):
             raise leads_outside(uri, at)
         return self._read(path, real, root.uri(entry), entry.segment, at)
@@ -180,7 +182,7 @@ class Registry:
 
     def open(self, path: Path) -> Vibe:
         """Return the vibe in a file given by its path, wherever it lies; `CompileError` if it cannot be one."""
-        real = os.path.realpath(path)
+        real = self._resolved(path)
         uri, segment = self._uri_of(real)
         with self._lock:
             vibe = self._read(path, real, uri, segment, None)
@@ -249,14 +251,24 @@ class Registry:
         vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
         return self._by_file.setdefault(real + "\0" + uri, vibe)
 
+    def _resolved(self, path: Path) -> str:
+        """Return where a file lies when links are followed; its folder, which many others are in, is looked up once."""
+        folder, name = os.path.split(path)
+        if name in {"", ".", ".."}:
+            return os.path.realpath(path)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(folder).rstrip(os.sep) + os.sep
+        file = real + name
+        return os.path.realpath(file) if os.path.islink(file) else file  # noqa: PTH114  -- strings: this runs for each file
+
     def _uri_of(self, real: str) -> tuple[str, str]:
         """Return the canonical reference and the segment of a file; outside the roots, what its name alone says."""
-        folder, _, file = real.replace(os.sep, "/").rpartition("/")
+        file = os.path.basename(real)  # noqa: PTH119  -- as above
         segment, version = read_name(file) or (normalize("NFC", file.partition(".")[0]) or "vibe", ())
         for root in self.roots:
             if root.holds(real):
-                below = os.path.relpath(folder, root.real).replace(os.sep, "/")
-                return root.uri(VibeFile("" if below == "." else below, file, segment, version)), segment
+                return root.uri(VibeFile(root.below(real).rpartition("/")[0], file, segment, version)), segment
         return str(AugUri((segment,), version=".".join(map(str, version)) or None)), segment
 
     def _holds(self, real: str) -> bool:

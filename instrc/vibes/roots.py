@@ -82,6 +82,8 @@ class Root:
         self.ending = ending
         self.shared = shared
         self.real: str = os.path.realpath(path)
+        self._inside = self.real.rstrip(os.sep) + os.sep
+        """How the paths of all that is below it begin."""
         self.within: Callable[[str], bool] = self.holds
         """Whether a resolved path is in one of the roots; a registry widens it from this root to all of its own."""
         self._listings: dict[str, Listing] = {}
@@ -90,7 +92,11 @@ class Root:
 
     def holds(self, real: str) -> bool:
         """Tell whether a resolved path is this folder or below it."""
-        return real == self.real or real.startswith(self.real.rstrip(os.sep) + os.sep)
+        return real.startswith(self._inside) or real == self.real
+
+    def below(self, real: str) -> str:
+        """Return the way from this folder to a resolved path that it holds, with `/` between names."""
+        return real[len(self._inside) :].replace(os.sep, "/")
 
     def versions(self, uri: AugUri) -> dict[Version, VibeFile]:
         """Return the files that a reference may mean, by version; `LeadsOutsideError` if its path leaves the roots."""
@@ -107,7 +113,7 @@ class Root:
 
     def file(self, entry: VibeFile) -> Path:
         """Return the path of a vibe file, as it is shown."""
-        return self.path / entry.folder / entry.file
+        return self.path.joinpath(entry.folder, entry.file)
 
     def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
         """Return what a file holds, where that is no matter of reading it."""

@@ -63,6 +63,8 @@ def parse(text: str, at: Span | None = None) -> AugUri:
         raise forbidden(text, "only `aug:` and `#` are read", at)
     if len(text) > REFERENCE_LENGTH:
         raise malformed(text, "it is too long", at)
+    if _is_plain(text[len(SCHEME) :]):
+        return AugUri(tuple(text[len(SCHEME) :].split("/")))
     body, has_fragment, fragment = text[len(SCHEME) :].partition("#")
     if body.startswith("~"):
         raise forbidden(text, "`~` is reserved for branches to come", at)
@@ -82,6 +84,11 @@ def parse(text: str, at: Span | None = None) -> AugUri:
         range=wanted if has_range else None,
         fragment=_unescape(fragment) if has_fragment else None,
     )
+
+
+def _is_plain(path: str) -> bool:
+    """Tell at once that a path is made of plain names, as most are: no version, escape or fragment, nothing that is refused."""
+    return path.isascii() and path.replace("/", "_").isidentifier() and "//" not in f"/{path}/"
 
 
 def evergreen_of(uri: str) -> str:

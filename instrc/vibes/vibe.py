@@ -8,14 +8,18 @@ The two are told apart by what stands next to `schema`: in a record no keyword o
 from __future__ import annotations
 
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from instrc.jsonreader import JsonSyntaxError, JsonText, parse_json, repeated_members
+from instrc.jsonkeys import repeated_members
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonSyntaxError
 from instrc.limits.incoming import VIBE_BYTES
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
 from instrc.vibes.errors import file_too_large, invalid_vibe
+
+if TYPE_CHECKING:
+    from instrc.jsonreader import JsonText
 
 _ONLY_IN_SCHEMAS = frozenset(
     [
@@ -62,7 +66,7 @@ class Vibe:
         """Return the place of a part of the whole file: its value, or its key."""
         with self._lock:
             if self._text is None:
-                self._text = parse_json(self.source.text)
+                self._text = _read_with_places(self.source)
         member = self._text.place(pointer)
         if key and member.key_end > member.key_start >= 0:
             return Span(self.source, member.key_start, member.key_end)
@@ -106,7 +110,7 @@ def parse_vibe(
 def _value(source: Source, referrer: Span | None) -> Json:
     try:
         value = loads(source.text)
-        repeated = repeated_members(source.text)
+        repeated = repeated_members(source.text, value)
     except JsonSyntaxError as error:
         raise _invalid(source, error.offset, error.reason, referrer) from None
     if repeated:
@@ -123,13 +127,19 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
     if not isinstance(inner, dict):
         if beside:
             return ""  # a schema with a keyword of someone's own
-        offset = parse_json(source.text).place("/schema").start
+        offset = _read_with_places(source).place("/schema").start
         raise _invalid(source, offset, f"the `schema` of a record is an object, not {_kind(inner)}", referrer)
     if beside:
-        offset = parse_json(source.text).place("/schema").key_start
+        offset = _read_with_places(source).place("/schema").key_start
         reason = f"`schema` beside `{beside[0]}` could be a record or a schema; keep one of them"
         raise _invalid(source, offset, reason, referrer)
     return "/schema"
+
+
+def _read_with_places(source: Source) -> JsonText:
+    from instrc.jsonreader import parse_json  # few vibes have something in them that is told
+
+    return parse_json(source.text)
 
 
 def _are_tools(document: Json) -> bool:

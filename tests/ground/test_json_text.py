@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import jsonreader
+from instrc.jsonkeys import repeated_keys
 from instrc.jsonplaces import JsonPlaces
-from instrc.jsonreader import JsonSyntaxError, parse_json, read_value
+from instrc.jsonreader import parse_json, read_value
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import JsonSyntaxError, equal
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -85,6 +86,21 @@ def test_repeated_keys_are_noticed_with_their_places() -> None:
     found = parse_json(text)
     assert [(key, text[start:end]) for key, start, end in found.repeated] == [("a", '"a"'), ("a", '"a"')]
     assert found.value == {"a": 4, "b": {"a": 3}}
+
+
+@pytest.mark.parametrize(
+    ("text", "twice"),
+    [
+        ('{"a": 1, "b": "\\"", "c": {"a": ""}}', ()),
+        ('{"a": "\\u0022", "b": 1}', ()),
+        ('{"b": 1, "b": 2, "a": "\\u0022"}', ("b",)),
+        ('{"b": 1, "b": "\\u0022\\u0022", "a": 2}', ("b",)),
+        ('{"b": [], "b": 123456789012345678901234567890}', ("b",)),
+        ('{"b": 123456789012345678901234567890, "a": []}', ()),
+    ],
+)
+def test_a_key_is_written_twice_whatever_stands_beside_it(text: str, twice: tuple[str, ...]) -> None:
+    assert repeated_keys(text, loads(text)) == twice
 
 
 @pytest.mark.parametrize(

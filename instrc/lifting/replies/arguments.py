@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonreader import repeated_keys
+from instrc.jsonkeys import repeated_keys
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, equal
 from instrc.lifting.replies.loose import loose_json
@@ -29,10 +29,11 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
         value = loads(text)
         if name is not None and (value is None or equal(value, "")):  # as some servers write that there are none
             return RawCall(name, {}, call_id, nothing=dumps(value))
-        return RawCall(name, value, call_id, repeated=repeated_keys(text))
+        return RawCall(name, value, call_id, repeated=repeated_keys(text, value))
     except (ValueError, RecursionError) as error:
         if (repaired := loose_json(text)) is not None:
-            return RawCall(name, loads(repaired), call_id, repeated=repeated_keys(repaired), loose=arguments)
+            value = loads(repaired)
+            return RawCall(name, value, call_id, repeated=repeated_keys(repaired, value), loose=arguments)
         return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
 
 

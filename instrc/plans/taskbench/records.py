@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import digits, loads
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonSyntaxError
 
 PlanShape: TypeAlias = Literal["single", "chain", "dag"]
 SHAPES: tuple[PlanShape, ...] = ("single", "chain", "dag")
