@@ -120,6 +120,8 @@ def edited(before: Segments, source: Source) -> Segments:
         border = before.cuts[following] if following < len(before.cuts) else len(old)
         stop = border + by
         program, slips = _read(source, place, stop)
+        if (place, stop) == (0, len(new)):
+            return segments_of(program, slips)
         cuts = () if slips else _cuts(program)
         if not slips and stop < len(new) and (cuts or (place,))[-1] != stop:
             continue  # the piece ends in the middle of a statement
