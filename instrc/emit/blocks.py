@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TypeAlias
 
 from instrc.emit.paths import Paths, suffixed
@@ -13,20 +14,21 @@ from instrc.ir.process import CHUNK, CONTEXT
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import JsonObject
 
-_CONTEXTS: dict[str, str] = {str(executor): name for executor, name in CONTEXT.items()}
-_CHUNKS: dict[str, str] = {str(executor): name for executor, name in CHUNK.items()}
+_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
+_CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word}Context" for word in _BLOCKS}
+_CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper() for word in _BLOCKS}
 
 
 def context_name(chunk: Chunk, item: int | None = None) -> str:
     """Return what a chunk is called among the properties of a process."""
-    word = _CONTEXTS.get(chunk.executor, f"{chunk.executor}Context")
-    return suffixed(f"{word}{chunk.index}", item)
+    name = f"{_CONTEXTS[chunk.executor]}{chunk.index}"
+    return name if item is None else suffixed(name, item)
 
 
 def definition_name(chunk: Chunk, item: int | None = None) -> str:
     """Return what it is called among the definitions."""
-    word = _CHUNKS.get(chunk.executor, chunk.executor.upper())
-    return suffixed(f"{word}_{chunk.index}", item)
+    name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
+    return name if item is None else suffixed(name, item)
 
 
 class Blocks:
@@ -35,24 +37,26 @@ class Blocks:
     def __init__(self, plan: Plan, paths: Paths) -> None:
         self.plan = plan
         self.paths = paths
-        self._of = {
-            (chunk.block, chunk.executor == "else"): chunk
-            for chunk in plan.walk()
-            if chunk.block is not None and chunk.executor in {"repeat", "else"}
-        }
-        """The chunks of a `repeat`: of its rounds, of its `else`."""
 
-    def context(self, chunk: Chunk, item: int | None, inside: Mapping[str, flow.Context]) -> flow.Block:
+    @cached_property
+    def _of(self) -> dict[tuple[int | None, bool], Chunk]:
+        """The chunks of each `repeat`: of its rounds, of its `else`."""
+        return {
+            (chunk.block, chunk.executor == "else"): chunk for chunk in self.plan.walk() if chunk.executor in {"repeat", "else"}
+        }
+
+    def context(
+        self, chunk: Chunk, name: str, definition: str, item: int | None, inside: Mapping[str, flow.Context]
+    ) -> flow.Block:
         """Return a block, or the `else` of a `repeat`; `inside` are the contexts in it by name."""
         step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
-        name, definition = context_name(chunk, item), definition_name(chunk, item)
         about: JsonObject | None = None if step.about is None else {"description": step.about}
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
         common = (key, step.timing.within, step.timing.delay, about, definition)
 
         def body(region: Region) -> flow.Body:
-            names = (context_name(each, item) for each in self.plan.inside[region.number])
-            return flow.Body(tuple(inside[each] for each in names), self.paths.value(region.value, item))
+            contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
+            return flow.Body(contexts, self.paths.value(region.value, item))
 
         match step.content:
             case Do(only):

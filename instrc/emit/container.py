@@ -33,6 +33,13 @@ class Container(msgspec.Struct):
             if required:
                 self.required.append(suffixed(key, item))
 
+    def put(self, key: str, schema: Json) -> None:
+        """Take a required property in, as most are; a key that is taken gets `_2`, `_3`."""
+        if key in self.properties:
+            key = self.free(key)
+        self.properties[key] = schema
+        self.required.append(key)
+
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
         if items == (None,) and key not in self.properties:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cached_property
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -20,11 +22,16 @@ _LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
 class DocumentDefinitions:
     """The `$defs` of one document; equal definitions are kept once, unequal ones of one name get `_2`, `_3`."""
 
-    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         self.schemas: dict[str, Json] = {}
-        self._taken = taken
+        self._names_taken = taken
         self._plain: dict[int, JsonObject] = {}
         """Schemas without definitions and references, by identity: many blocks give the same."""
+
+    @cached_property
+    def _taken(self) -> frozenset[str]:
+        """Names that stand for something else in the document; most documents ask for none."""
+        return frozenset(self._names_taken)
 
     def hoist(self, schema: Json, name: str) -> Json:
         """Return a schema without `$defs` whose references lead to this document's; `name` is for one that refers to itself."""

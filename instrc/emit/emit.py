@@ -7,7 +7,7 @@ from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.hints import Purpose
 from instrc.emit.paths import Paths
-from instrc.emit.process import make_process
+from instrc.emit.process import process_document
 from instrc.emit.step_schemas import StepSchemas
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
@@ -29,8 +29,8 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     def schemas_for(part: Purpose) -> StepSchemas:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
-        taken = frozenset(names) if part == "process" else frozenset()
-        return StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=DocumentDefinitions(taken), whole=bare)
+        definitions = DocumentDefinitions(names if part == "process" else ())
+        return StepSchemas(plan, part, paths, batch=batch, hint=hint, definitions=definitions, whole=bare)
 
     schemas = schemas_for("tool")
     tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
@@ -38,7 +38,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     if shape == "process":
         documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
         documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
-        documents["process"] = make_process(plan, schemas_for("process"), title).to_json()
+        documents["process"] = process_document(plan, schemas_for("process"), title)
     elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
         documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
     else:
@@ -64,9 +64,9 @@ def _entry(plan: Plan, schemas: StepSchemas, title: str | None, *, bare: bool, s
 
 def process_of(plan: Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
-    taken = frozenset(definition_name(chunk) for chunk in plan.walk())
-    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=DocumentDefinitions(taken), whole=False)
-    return make_process(plan, schemas, _title(plan))
+    definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
+    schemas = StepSchemas(plan, "process", Paths(plan), batch=1, hint=hint, definitions=definitions, whole=False)
+    return Process.from_json(process_document(plan, schemas, _title(plan)))
 
 
 def _title(plan: Plan) -> str | None:

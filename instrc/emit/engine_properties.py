@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from instrc.emit.parts import beside_property
 from instrc.emit.paths import Paths
+from instrc.ir.chunk_json import add_words
 from instrc.ir.fusion import PlannableTool, Planned
 from instrc.ir.graph import NO_TIMING, Graph, Step
 from instrc.ir.paths import Path
-from instrc.ir.reads import Listed, Named, Read, written_value
-from instrc.ir.steps import EngineProperties
-from instrc.jsonvalue import Json, JsonObject
+from instrc.ir.reads import Listed, Named, written_value
+from instrc.ir.steps import NO_ENGINE, EngineProperties
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 
 
@@ -20,34 +21,37 @@ class EngineWriter:
         self.graph = graph
         self.paths = paths
 
-    def of_step(self, step: Step, references: tuple[Read, ...], item: int | None) -> EngineProperties:
-        """Return what is for the engine beside a step."""
+    def beside(self, schema: JsonObject, step: Step, references: list[str], item: int | None) -> JsonObject:
+        """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
+        given, reads = step.arguments, step.reads
+        if len(given) == len(reads) == 1 and given[0].label is None and given[0].value is reads[0]:  # as most are
+            arguments: Json = references[0]
+        else:
+            arguments = written_value(self.paths.arguments(given, item, step.number)) if given else None
+        if step.executor == "model":
+            timing = NO_TIMING if step.output else step.timing
+            engine = NO_ENGINE
+            if timing is not NO_TIMING or step.fail:
+                engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
+            return add_words(schema, engine, references, arguments)
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN:
             tools = plannable_tools(self.graph, step) or ()
             plan = self._plan(tools, item)
             bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
-            references = self.paths.references((*step.reads, *bound), item)
-        timing = NO_TIMING if step.output and step.executor == "model" else step.timing
-        return EngineProperties(
-            references,
-            self.paths.arguments(step.arguments, item, step.number) if step.arguments else None,
-            step.activity if step.executor != "model" else None,
-            plan,
-            None,
-            step.fail,
-            timing.within,
-            timing.delay,
-        )
+            references = self.paths.references((*reads, *bound), item)
+        timing = step.timing
+        engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
+        return add_words(schema, engine, references, arguments)
 
-    def with_choices(self, number: int, schema: Json, item: int | None) -> Json:
+    def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
         """Say at each property that is filled by choice what there is to choose from."""
         for names, engine in choices_of(self.graph.steps[number].content):
             if isinstance(engine, Planned):
                 said = EngineProperties(plan=self._plan(engine.tools, item))
             else:
                 said = EngineProperties(among=self.paths.read(engine.choices, item))
-            schema = beside_property(schema, names, said)
+            schema = as_object(beside_property(schema, names, said))
         return schema
 
     def _plan(self, tools: tuple[PlannableTool, ...], item: int | None) -> JsonObject:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from instrc.emit.parts import has_output
 from instrc.emit.paths import Paths, suffixed
@@ -17,6 +20,18 @@ Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
 """What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
+class DescribedSchema(Struct, frozen=True):
+    """A schema with room for a sentence at the end of its description."""
+
+    schema: JsonObject
+    before: str
+    """What its description says already."""
+
+    def saying(self, sentence: str) -> JsonObject:
+        """Return the schema with a sentence."""
+        return {**self.schema, "description": self.before + sentence}
+
+
 class Hints:
     """The hints in one document; `sentence` has `{paths}` where the paths go, and is `None` if there are no hints."""
 
@@ -29,16 +44,26 @@ class Hints:
         """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
         if plan.shape != "process":
             self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
+        self.tells_references = part == "process" and not self._inputs
+        """Whether it tells the very paths that are written for the engine."""
 
-    def of_reads(self, schema: JsonObject, reads: tuple[Path, ...], references: tuple[Read, ...], item: int | None) -> JsonObject:
-        """Add the paths that a step reads to its description: those of `references` that are there in this document."""
+    def told(self, reads: Sequence[Path], item: int | None) -> list[str]:
+        """Return the paths among those that a step reads that are there in this document, as a hint tells them."""
         if self.sentence is None:
-            return schema
+            return []
         if self.part in {"flat", "result"}:
-            references = self.paths.references([path for path in reads if not self._is_absent(path)], item)
-        if not references:
-            return schema
-        return _described(schema, self.sentence.replace("{paths}", ", ".join(map(self._words_for, references))))
+            reads = [path for path in reads if not self._is_absent(path)]
+        if not self._inputs:
+            return self.paths.references(reads, item)
+        return [self._words_for(self.paths.read(path, item)) for path in self.paths.ordered(reads, item)]
+
+    def room(self, schema: JsonObject) -> DescribedSchema | None:
+        """Return a schema with room for a hint; `None` if there are no hints."""
+        return None if self.sentence is None else with_room(schema)
+
+    def said(self, told: Sequence[str]) -> str:
+        """Return the hint that tells some paths."""
+        return (self.sentence or "").replace("{paths}", ", ".join(told))
 
     def _is_absent(self, path: Path) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
@@ -66,15 +91,15 @@ class Hints:
         if has_output(schema):
             properties = as_object(schema["properties"])
             output = properties["output"]
-            said = _described(output, LEFT_NULL) if isinstance(output, dict) else output
+            said = with_room(output).saying(LEFT_NULL) if isinstance(output, dict) else output
             return {**schema, "properties": {**properties, "output": said}}
-        return _described(schema, LEFT_NULL)
+        return with_room(schema).saying(LEFT_NULL)
 
 
-def _described(schema: JsonObject, sentence: str) -> JsonObject:
-    """Add a sentence to a description; where there is none it comes first, after a title."""
+def with_room(schema: JsonObject) -> DescribedSchema:
+    """Return a schema with room for a sentence; where there is no description it comes first, after a title."""
     if "description" in schema:
-        return {**schema, "description": f"{schema['description']}\n{sentence}"}
+        return DescribedSchema(schema, f"{schema['description']}\n")
     if next(iter(schema), None) == "title":
-        return {"title": schema["title"], "description": sentence, **schema}
-    return {"description": sentence, **schema}
+        return DescribedSchema({"title": schema["title"], "description": "", **schema}, "")
+    return DescribedSchema({"description": "", **schema}, "")

@@ -33,7 +33,8 @@ class Paths:
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
         self._known: defaultdict[int | None, dict[Path, Read]] = defaultdict(dict)
-        """By item; most paths are written more than once."""
+        self._texts: dict[int | None, dict[Path | int | str | Local, str]] = {}
+        """The same as they are written; a path without members goes by what it begins with."""
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is Repeat
         }
@@ -52,22 +53,40 @@ class Paths:
             read = known[path] = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
 
+    def text(self, path: Path, item: int | None = None) -> str:
+        """Return a path as it is written."""
+        texts = self._texts.get(item)
+        if texts is None:
+            texts = self._texts[item] = self._plain_keys(item)
+        place = path if path.tail else path.origin
+        text = texts.get(place)
+        if text is None:
+            names = self.segments(path, item)
+            text = texts[place] = ".".join(names) if all(map(is_plain, names)) else self._read(names).text
+        return text
+
+    def _plain_keys(self, item: int | None) -> dict[Path | int | str | Local, str]:
+        """Return the paths that are nothing but the key of a step, in one go: most steps are read, and most are read so."""
+        keys = (
+            self.plan.keys.items() if item is None else [(number, suffixed(key, item)) for number, key in self.plan.keys.items()]
+        )
+        steps = self.steps
+        return {number: key for number, key in keys if key.isascii() and key.isidentifier() and not steps[number].output}
+
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):
-            return Read(tuple([self._segment(name) for name in names]) if len(names) > 1 else (self._segment(names[0]),))
+            return Read(tuple([Segment(name, not is_plain(name)) for name in names]))
         return Read.parse(".".join(names))
-
-    def _segment(self, name: str) -> Segment:
-        return Segment(name, quoted=not is_plain(name))
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
         origin = path.origin
         match origin:
             case int():
-                key = suffixed(self.plan.keys[origin], item)
-                tail = self._tail(path, item) if path.tail else ()
-                return (key, *tail) if tail else (key, "output") if self.steps[origin].output else (key,)
+                key = self.plan.keys[origin] if item is None else suffixed(self.plan.keys[origin], item)
+                if path.tail and (tail := self._tail(path, item)):
+                    return (key, *tail)
+                return (key, "output") if self.steps[origin].output else (key,)
             case Local():
                 name = self.plan.elements.get(origin.block, origin.name) if origin.kind == "item" else origin.name
                 return (name, *self._tail(path, item))
@@ -103,15 +122,19 @@ class Paths:
             rest = rest[1:]
         return self.segments(reading, item), rest
 
-    def references(self, reads: Sequence[Path], item: int | None) -> tuple[Read, ...]:
+    def references(self, reads: Sequence[Path], item: int | None) -> list[str]:
+        """Return what is read as it is written, each path once."""
+        if len(reads) == 1:  # as most are
+            return [self.text(reads[0], item)]
+        return [self.text(path, item) for path in self.ordered(reads, item)]
+
+    def ordered(self, reads: Sequence[Path], item: int | None) -> list[Path]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
-        if len(reads) == 1:
-            return (self.read(reads[0], item),)
         ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
-        return tuple([self.read(path, item) for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)])
+        return [path for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)]
 
     def _place(self, path: Path) -> tuple[int, int, int]:
         match path.origin:

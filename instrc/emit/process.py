@@ -1,4 +1,4 @@
-"""Plan to process: every chunk and block as a context, with the keys and paths that an engine goes by."""
+"""Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by."""
 
 from __future__ import annotations
 
@@ -6,42 +6,51 @@ from instrc.emit.blocks import Blocks, context_name, definition_name
 from instrc.emit.paths import suffixed
 from instrc.emit.step_schemas import StepSchemas
 from instrc.ir import flow
+from instrc.ir.executors import Executor
 from instrc.ir.paths import ObjectReading, Path, Reading
 from instrc.ir.plan import Chunk, Plan, all_chunks
 from instrc.ir.process import Process
+from instrc.ir.process_writer import references_to, write_block
 from instrc.ir.reads import Constant
+from instrc.ir.steps import Chunk as ProcessChunk
+from instrc.jsonvalue import JsonObject
 
 
-def make_process(plan: Plan, schemas: StepSchemas, title: str | None) -> Process:
-    """Return the process of a plan, its steps as they are rendered."""
+def process_document(plan: Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
+    """Return the JSON of the process of a plan, its steps as they are rendered."""
     blocks = Blocks(plan, schemas.paths)
-    made: dict[str, flow.Context] = {}
-    waiting: list[tuple[Chunk, int | None]] = []
-    """Blocks, each before what is in it."""
+    graph = plan.flat.graph
+    definitions: JsonObject = {}
+    known: dict[str, flow.Context] = {}
+    """By name; chunks as the bodies around them need them, without their steps: these are written at once."""
+    waiting: list[tuple[Chunk, int | None, str, str]] = []
+    """Blocks with their names, each before what is in it."""
     names: list[str] = []
     for chunk in plan.chunks:
         # a block is repeated an item, steps are multiplied inside theirs
         once = (None,) if chunk.block is None else schemas.items
         for item in once:
             names.append(context_name(chunk, item))
-            for each in all_chunks(plan.flat.graph, (chunk,), plan.inside):
+            for each in all_chunks(graph, (chunk,), plan.inside):
+                name, definition = context_name(each, item), definition_name(each, item)
                 if each.block is not None:
-                    waiting.append((each, item))
+                    definitions[definition] = None  # it keeps its place
+                    waiting.append((each, item, name, definition))
                     continue
-                name = context_name(each, item)
-                items = schemas.items if chunk.block is None else (item,)
-                made[name] = schemas.chunk(name, each, items, definition_name(each, item))
-    for block, item in reversed(waiting):
-        made[context_name(block, item)] = blocks.context(block, item, made)
-    graph = plan.flat.graph
+                executor: Executor = each.executor  # type: ignore[assignment]  # a chunk of one executor
+                known[name] = ProcessChunk(name, executor, (), None, definition)
+                definitions[definition] = schemas.chunk(each, schemas.items if chunk.block is None else (item,))
+    for block, item, name, definition in reversed(waiting):
+        made = known[name] = blocks.context(block, name, definition, item, known)
+        definitions[definition] = write_block(made)
     value = None
     if graph.value is not None and len(schemas.items) == 1 and _has_members(graph.value):
         value = schemas.paths.value(graph.value)
     inputs = None
     if schemas.paths.quoted or any(graph.inputs.values()):
         inputs = {suffixed(name, item): each for name, each in graph.inputs.items() for item in schemas.items}
-    body = flow.Body(tuple(made[name] for name in names), value)
-    return Process(body, title, inputs, schemas.definitions.schemas)
+    body = flow.Body(tuple([known[name] for name in names]), value)
+    return Process(body, title, inputs, schemas.definitions.schemas).with_contexts(references_to(body.contexts), definitions)
 
 
 def _has_members(value: Reading) -> bool:

@@ -5,33 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from instrc.emit.container import Container
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engine_properties import EngineWriter
-from instrc.emit.hints import Hints, Purpose
+from instrc.emit.hints import DescribedSchema, Hints, Purpose
 from instrc.emit.parts import answer_of, has_output, input_part, put_steps, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
-from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
-from instrc.ir.executors import Executor
+from instrc.ir.chunk_json import add_words, beside
 from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit
 from instrc.ir.graph import Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
-from instrc.ir.reads import Constant, Listed, Read
+from instrc.ir.reads import Constant, Read
 from instrc.ir.steps import NO_ENGINE, EngineProperties
-from instrc.ir.steps import Chunk as ProcessChunk
-from instrc.ir.steps import Step as ProcessStep
-from instrc.jsonvalue import Json, as_object, as_texts
-from instrc.passes.compose.planned import choices_of
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.source import Span
 
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
 """Keywords that the compiler writes itself."""
 _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
+
+
+class _Form(Struct, frozen=True):
+    """What steps have in common that differ in what they read only."""
+
+    schema: Json
+    room: DescribedSchema | None
+    """The same with room for a hint, if it gets one."""
 
 
 class StepSchemas:
@@ -51,6 +57,7 @@ class StepSchemas:
         self.plan = plan
         self.graph: Graph = plan.flat.graph
         self.part = part
+        self.in_process = part == "process"
         self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         self.definitions = definitions
         self.whole = whole
@@ -59,9 +66,11 @@ class StepSchemas:
         self.hints: Hints = Hints(plan, part, hint, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
+        self._single = self.graph.compound | plan.flat.referring
+        """Steps whose schemas are made for each of them."""
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
-        self._alike: dict[tuple[int, str, bool], Json] = {}
+        self._alike: dict[tuple[int, str, bool], _Form] = {}
         """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
 
     def container(
@@ -98,11 +107,12 @@ class StepSchemas:
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, int):
+                key = self.plan.keys[unit]
                 for item in items:
-                    schema = self._made.get((unit, item))
+                    schema = self._made.get((unit, item)) if self._made else None
                     if schema is None:
                         schema = self.step(unit, item, answer=unit in answers)
-                    made.add(suffixed(self.plan.keys[unit], item), schema)
+                    made.put(key if item is None else suffixed(key, item), schema)
             elif isinstance(unit, MixinGroup):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
@@ -144,8 +154,34 @@ class StepSchemas:
 
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
         """Return the schema of a step; in a process with what is for the engine beside it."""
-        schema, engine = self._step(number, item, answer=answer)
-        return beside(self.engines.with_choices(number, schema, item), engine) if self.part == "process" else schema
+        step = self.graph.steps[number]
+        if answer and self.in_process:
+            return self._answer(step, item)
+        if step.executor == "block":
+            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole)
+        form = self._form(step, item)
+        schema = form.schema
+        if not isinstance(schema, dict) or isinstance(step.content, Constant):
+            return schema
+        references = self.paths.references(step.reads, item) if self.in_process else []
+        made = schema
+        if form.room is not None:
+            told = references if self.hints.tells_references else self.hints.told(step.reads, item)
+            if told:
+                made = form.room.saying(self.hints.said(told))
+        if not self.in_process:
+            return made
+        if number in self.graph.compound:
+            made = self.engines.with_choices(number, made, item)
+        return self.engines.beside(dict(made) if made is schema else made, step, references, item)
+
+    def _answer(self, step: Step, item: int | None) -> Json:
+        """Return what stands where the server gives the `output` of a step whose inputs are there already."""
+        key = suffixed(self.plan.keys[step.number], item)
+        made = answer_of(self.plan.flat.schemas[step.number])
+        own = self._as_local_part(made, key, refers=step.number in self.plan.flat.referring)
+        read = Read.parse(key)
+        return beside(own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay))
 
     def place(self, units: Iterable[Unit]) -> Span | None:
         """Return where the first of some units is written."""
@@ -154,68 +190,27 @@ class StepSchemas:
             return self.graph.steps[first].span
         return None if first is None else first.application.span
 
-    def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> ProcessChunk:
-        """Return a chunk of a process."""
-        executor: Executor = chunk.executor  # type: ignore[assignment]  # a chunk of one executor
-        if chunk.annotations or not all(isinstance(unit, int) for unit in chunk.units):
-            schema = context(self.graph, chunk, self.container(chunk.units, chunk.answers, item), self.place(chunk.units))
-            return read_chunk(name, executor, schema, definition, self._resolved)
-        self._make_inner(chunk.units, item)
-        made = Container({}, [], [], self.definitions)
-        steps: list[ProcessStep] = []
-        for unit in chunk.units:
-            for each in item:
-                key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
-                made.properties[key] = None
-                steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]  # as above
-        return ProcessChunk(name, executor, tuple(steps), None, definition)
+    def chunk(self, chunk: Chunk, items: tuple[int | None, ...]) -> JsonObject:
+        """Return the schema of a chunk of a process."""
+        return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
-    def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> ProcessStep:
-        schema, engine = self._step(number, item, answer=answer)
-        refers = isinstance(schema, dict) and "$ref" in schema
-        if refers or (number in self.graph.compound and self._has_parts_for_engine(number)):
-            whole = beside(self.engines.with_choices(number, schema, item), engine)
-            return read_step(key, whole, executor, self._resolved)
-        return ProcessStep(key, schema, executor, engine)
-
-    def _has_parts_for_engine(self, number: int) -> bool:
-        """Tell whether something in a step's schema is for the engine: steps in its slots, or properties filled by choice."""
-        return number in self.plan.flat.placed or bool(choices_of(self.graph.steps[number].content))
-
-    def _resolved(self, schema: Json) -> dict[str, Json]:
-        """Follow references to the definitions of this document."""
-        return resolved(schema, {"$defs": self.definitions.schemas})
-
-    def _step(self, number: int, item: int | None, *, answer: bool) -> tuple[Json, EngineProperties]:
-        """Return the schema of a step by itself, and what is for the engine."""
-        step = self.graph.steps[number]
-        if answer and self.part == "process":
-            key = suffixed(self.plan.keys[number], item)
-            made = answer_of(self.plan.flat.schemas[number])
-            own = self._as_local_part(made, key, refers=number in self.plan.flat.referring)
-            read = Read.parse(key)
-            return own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
-        if step.executor == "block":
-            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole), NO_ENGINE
-        schema = self._without_reads(step, item)
-        called = isinstance(step.content, Fusion)
-        if not isinstance(schema, dict) or (not called and isinstance(step.content, Constant)):
-            return schema, NO_ENGINE
-        references = self.paths.references(step.reads, item)
-        if called and step.executor == "model":  # the steps in an object say for themselves what they read
-            schema = self.hints.of_reads(schema, step.reads, references, item)
-        return schema, self.engines.of_step(step, references, item) if self.part == "process" else NO_ENGINE
-
-    def _without_reads(self, step: Step, item: int | None) -> Json:
+    def _form(self, step: Step, item: int | None) -> _Form:
         """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
-        number, flat = step.number, self.plan.flat
-        if number in self.graph.compound or number in flat.referring:
-            return self._as_written(step, item)
-        alike = id(flat.schemas[number]), step.executor, step.output
-        schema = self._alike.get(alike)
-        if schema is None:
-            schema = self._alike[alike] = self._as_written(step, item)
-        return schema
+        number = step.number
+        if number in self._single:
+            return self._new_form(step, item)
+        alike = id(self.plan.flat.schemas[number]), step.executor, step.output
+        form = self._alike.get(alike)
+        if form is None:
+            form = self._alike[alike] = self._new_form(step, item)
+        return form
+
+    def _new_form(self, step: Step, item: int | None) -> _Form:
+        schema = self._as_written(step, item)
+        hinted = step.executor == "model" and isinstance(
+            step.content, Fusion
+        )  # steps in an object say for themselves what they read
+        return _Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
 
     def _as_written(self, step: Step, item: int | None) -> Json:
         number, flat = step.number, self.plan.flat
@@ -264,8 +259,9 @@ class StepSchemas:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema
+        told, room = self.hints.told(reads, None), self.hints.room(schema)
+        made = room.saying(self.hints.said(told)) if room is not None and told else dict(schema)
+        if not self.in_process:
+            return made
         references = self.paths.references(reads, None)
-        schema = self.hints.of_reads(schema, reads, references, None)
-        if self.part != "process":
-            return schema
-        return beside(schema, EngineProperties(references, references[0] if len(references) == 1 else Listed(references)))
+        return add_words(made, NO_ENGINE, references, references[0] if len(references) == 1 else [*references])

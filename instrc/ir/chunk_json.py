@@ -136,7 +136,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
 
 def beside(schema: Json, engine: EngineProperties) -> Json:
     """Write what is for the engine beside a schema, last."""
-    return _with_words(dict(schema), engine) if isinstance(schema, dict) else schema
+    return _with_engine(dict(schema), engine) if isinstance(schema, dict) else schema
 
 
 def is_count(value: Json) -> TypeGuard[int]:
@@ -144,30 +144,30 @@ def is_count(value: Json) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _words(engine: EngineProperties) -> JsonObject:
-    return _with_words({}, engine)
+def _with_engine(found: JsonObject, engine: EngineProperties) -> JsonObject:
+    arguments = None if engine.arguments is None else written_value(engine.arguments)
+    return add_words(found, engine, [read.text for read in engine.references], arguments)
 
 
-def _with_words(found: JsonObject, engine: EngineProperties) -> JsonObject:
-    """Add what is for the engine to an object, and return it."""
-    if engine.activity is not None:
-        found["activity"] = engine.activity
-    if engine.plan is not None:
-        found["plan"] = {"tools": engine.plan}
-    if engine.among is not None:
-        found["among"] = engine.among.text
-    if engine.fail:
-        found["fail"] = True
-    if engine.within is not None:
-        found["within"] = engine.within
-    if engine.delay is not None:
-        found["delay"] = engine.delay
-    texts: JsonArray = [read.text for read in engine.references]
-    if texts:
-        found["references"] = texts
-    if engine.arguments is not None:
-        alone = len(texts) == 1 and engine.arguments is engine.references[0]  # as most are
-        found["arguments"] = texts[0] if alone else written_value(engine.arguments)
+def add_words(found: JsonObject, engine: EngineProperties, references: list[str], arguments: Json) -> JsonObject:
+    """Add to an object what is for the engine, with its paths as they are written, and return it."""
+    if engine is not NO_ENGINE:
+        if engine.activity is not None:
+            found["activity"] = engine.activity
+        if engine.plan is not None:
+            found["plan"] = {"tools": engine.plan}
+        if engine.among is not None:
+            found["among"] = engine.among.text
+        if engine.fail:
+            found["fail"] = True
+        if engine.within is not None:
+            found["within"] = engine.within
+        if engine.delay is not None:
+            found["delay"] = engine.delay
+    if references:
+        found["references"] = references  # type: ignore[assignment]  # a list of texts is JSON
+    if arguments is not None:
+        found["arguments"] = arguments
     return found
 
 
@@ -195,11 +195,11 @@ def _engine_in_slot(node: JsonObject) -> EngineProperties:
     arguments = node.get("arguments")
     if arguments is not None and written_value(value_of(arguments)) != arguments:
         engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
-    return engine if _words(engine).keys() & _SIGNS else NO_ENGINE
+    return engine if _with_engine({}, engine).keys() & _SIGNS else NO_ENGINE
 
 
 def _bare(node: Json, engine: EngineProperties) -> Json:
-    words = _words(engine)
+    words = _with_engine({}, engine)
     return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 
 

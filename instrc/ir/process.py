@@ -66,7 +66,10 @@ class Process(Struct, frozen=True):
         It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
         """
         written = write_contexts(self.body)
-        properties = written.properties
+        return self.with_contexts(written.properties, written.definitions)
+
+    def with_contexts(self, properties: JsonObject, definitions: JsonObject) -> JsonObject:
+        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to."""
         document = _usual(properties) if self.about is None else self.about
         whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
         if self.title is not None:
@@ -79,9 +82,8 @@ class Process(Struct, frozen=True):
             whole["inputs"] = self.inputs
         if self.body.value is not None:
             whole["value"] = written_value(self.body.value)
-        definitions = written.definitions | self.definitions
-        if definitions:
-            whole["$defs"] = definitions
+        if definitions or self.definitions:
+            whole["$defs"] = definitions | self.definitions
         return whole
 
     def contexts(self) -> Iterator[Context]:

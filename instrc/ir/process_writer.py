@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from instrc.ir.chunk_json import write_chunk
-from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When, bodies_of
+from instrc.ir.flow import Block, Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When, bodies_of
 from instrc.ir.reads import Constant, Value, written_value
 from instrc.ir.steps import Chunk, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject
@@ -34,6 +34,16 @@ def write_contexts(body: Body) -> ContextsJson:
         if context.definition is not None:
             definitions[context.definition] = made[id(context)]
     return ContextsJson(_properties(body, made), definitions)
+
+
+def references_to(contexts: tuple[Context, ...]) -> JsonObject:
+    """Return contexts that stand among the definitions as the properties of the body around them."""
+    return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
+
+
+def write_block(block: Block) -> JsonObject:
+    """Return the schema of a block whose contexts stand among the definitions."""
+    return _context(block, {})
 
 
 def _properties(body: Body, made: dict[int, JsonObject]) -> JsonObject:
@@ -73,8 +83,10 @@ def _branch(number: int, branch: Branch, made: dict[int, JsonObject]) -> JsonObj
 
 
 def _body(body: Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
-    first: JsonObject = {"branch": {"const": branch}} if branch is not None and body.frame is None else {}
-    return framed(body.frame, {**first, **_properties(body, made)})
+    properties = _properties(body, made)
+    if branch is not None and body.frame is None:
+        properties = {"branch": {"const": branch}, **properties}
+    return framed(body.frame, properties)
 
 
 def _each(block: Each, made: dict[int, JsonObject]) -> JsonObject:
@@ -104,8 +116,14 @@ def _limits(block: Each | Repeat) -> JsonObject:
 
 def _common(block: When | Each | Repeat | Try | Do) -> JsonObject:
     """Return what any block may say: its deadline, its delay, its key."""
-    said = {"within": block.within, "delay": block.delay, "key": block.key}
-    return {word: each for word, each in said.items() if each is not None}
+    said: JsonObject = {}
+    if block.within is not None:
+        said["within"] = block.within
+    if block.delay is not None:
+        said["delay"] = block.delay
+    if block.key is not None:
+        said["key"] = block.key
+    return said
 
 
 def _value(value: Value | None) -> JsonObject:

@@ -39,6 +39,21 @@ def test_a_step_does_not_repeat_the_dialect_of_its_vibe() -> None:
     assert made.documents["tool"]["properties"] == {"step1_a": A, "step2_b": B}
 
 
+@pytest.mark.parametrize("hints", [False, True])
+def test_a_step_of_a_process_can_be_changed_without_others_of_its_instruction(*, hints: bool) -> None:
+    text = "const a = A(prompt); const b = A(a); const s = Get_Activity(b); const t = Get_Activity(s); A(t)"
+    first, second = (instrc.artefacts(text, vibes=VIBES, hints=hints, report=Report())[0].documents["process"] for _ in range(2))
+    for chunk in ("LLM_1", "SERVER_1"):
+        steps = first["$defs"][chunk]["properties"]
+        changed, *others = steps
+        steps[changed]["description"] = "mine"
+        steps[changed]["references"].append("mine")
+        steps[changed]["arguments"] = "mine"
+        assert others
+        assert [steps[key] for key in others] == [second["$defs"][chunk]["properties"][key] for key in others]
+    assert first["$defs"]["LLM_2"] == second["$defs"]["LLM_2"]
+
+
 def test_the_number_of_a_counted_each_is_an_integer_up_to_the_count() -> None:
     [each] = compiled("each i in 3 { { number: i, a: A(i) } }").documents["result"]["properties"].values()
     assert each["items"]["properties"]["number"] == {"type": "integer", "minimum": 1, "maximum": 3}
