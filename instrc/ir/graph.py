@@ -9,6 +9,7 @@ No schema is composed yet, no step has its final key, nothing is cut into chunks
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 import msgspec
@@ -126,7 +127,8 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
 
     def origins(self) -> set[str | int | Local]:
         """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
-        found = {path.origin for step in self.steps.values() for path in step.reads + step.needs}
+        found = {path.origin for step in self.steps.values() for path in step.reads}
+        found.update([path.origin for step in self.steps.values() if step.needs for path in step.needs])
         paths = [] if self.value is None else reading_paths(self.value)
         for step in self.blocks():
             paths += [test.path for test in tests_of(step.content)]
@@ -186,6 +188,8 @@ class FlatGraph(msgspec.Struct, frozen=True, gc=False):
     """The composed schema of each group's mixin, by the number of the group."""
     around: dict[int, tuple[Placed, ...]]
     """Blocks inside the mixins of groups, by the number of the group."""
+    read: AbstractSet[str | int | Local]
+    """What something reads, or a part of which: inputs by name, steps by number, names of blocks."""
     referring: frozenset[int] = frozenset()
     """Steps with recursive schemas: definitions and references are in them."""
     optional: frozenset[tuple[int, str]] = frozenset()

@@ -19,8 +19,8 @@ from instrc.source import Span
 
 _DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
 """A line that may be followed by a deeper one that begins with a name; each line is looked at once, from its beginning."""
-_EMPTY = re.compile(r"\{\s*\}|@\s*(?:\"\"|'')")
-_LABEL = re.compile(r"[(,{]\s*([^\W\d]\w{4,})\s*:")
+_EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as what begins with one letter is found fast
+_LABEL = re.compile(r"[(,{]\s*+([^\W\d]\w{4,}+)\s*+:")
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without anything in its brackets."""
 _SHORTEST = 5
@@ -32,7 +32,8 @@ _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", 
 def slips(program: Program) -> Iterator[Problem]:
     """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
     text = program.source.text
-    deeper, empty, similar = _DEEPER.search(text), _EMPTY.search(text), _may_be_similar(set(_LABEL.findall(text)))
+    deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
+    similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
     named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
     yield from named
     if not (deeper or empty or similar or bare):

@@ -102,13 +102,7 @@ def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> 
 
 def step_numbers(units: Sequence[Unit]) -> list[int]:
     """Return the steps of some units, in order."""
-    found: list[int] = []
-    for unit in units:
-        if isinstance(unit, int):
-            found.append(unit)
-        else:
-            found.extend(unit.numbers)
-    return found
+    return [number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)]
 
 
 def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:

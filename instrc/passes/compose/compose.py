@@ -11,7 +11,7 @@ from msgspec import Struct
 from instrc import problems
 from instrc.flattening.beside import closes
 from instrc.ir.blocks import regions_of
-from instrc.ir.fusion import Fusion, Unit
+from instrc.ir.fusion import Fusion
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.jsonvalue import Json, as_object
 from instrc.passes.compose.contents import ContentSchema
@@ -69,10 +69,12 @@ class _Composer:
         for number, step in graph.steps.items():
             if step.executor == "block":
                 continue
-            made = self.made(recipe(step.content), step.span, partial(ContentSchema.of, content=step.content, path=()))
+            content = step.content
+            row = recipe(content)
+            made = self.known.get(row) or self.made(row, step.span, partial(ContentSchema.of, content=content, path=()))
+            schemas[number] = {} if made.schema is True else made.schema
             if made.refers:
                 referring.add(number)
-            schemas[number] = {} if made.schema is True else made.schema
             if made.placed:
                 placed[number] = made.placed
         mixins, around = self.mixins(graph, placed)
@@ -84,11 +86,12 @@ class _Composer:
                 self.demand_room(graph, schemas, schemas[number], place)
         if self.failed:
             return None
-        if not graph.has_flow:
-            return FlatGraph(graph, schemas, placed, mixins, around, frozenset(referring))
-        outcomes = Outcomes(graph, schemas)
-        schemas |= outcomes.blocks
-        return FlatGraph(graph, schemas, placed, mixins, around, frozenset(referring), optional_arguments(graph, outcomes))
+        optional: frozenset[tuple[int, str]] = frozenset()
+        if graph.has_flow:
+            outcomes = Outcomes(graph, schemas)
+            schemas |= outcomes.blocks
+            optional = optional_arguments(graph, outcomes)
+        return FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
 
     def mixins(
         self, graph: Graph, placed: Mapping[int, tuple[Placed, ...]]
@@ -96,17 +99,16 @@ class _Composer:
         """Return the schemas of the mixins around groups, and the objects of steps in them, by the numbers of the groups."""
         schemas: dict[int, Json] = {}
         inside: dict[int, tuple[Placed, ...]] = {}
-        regions = [region for step in graph.blocks() for region in regions_of(step.content)]
-        waiting: list[Unit] = [*graph.units, *(unit for region in regions for unit in region.units)]
-        waiting += [*(unit for each in placed.values() for place in each for unit in place.block.units)]
+        rows = [graph.units, *(region.units for step in graph.blocks() for region in regions_of(step.content))]
+        rows += [place.block.units for each in placed.values() for place in each]
+        waiting = [unit for units in rows for unit in units if not isinstance(unit, int)]
         while waiting:
             unit = waiting.pop()
-            if not isinstance(unit, int):
-                use = unit.application
-                made = self.made(recipe_of_mixin(use), use.span, partial(ContentSchema.of_mixin, application=use, path=()))
-                schemas[unit.number], inside[unit.number] = made.schema, made.placed
-                waiting.extend(unit.members)
-                waiting.extend(member for place in made.placed for member in place.block.units)
+            use = unit.application
+            made = self.made(recipe_of_mixin(use), use.span, partial(ContentSchema.of_mixin, application=use, path=()))
+            schemas[unit.number], inside[unit.number] = made.schema, made.placed
+            members = (*unit.members, *(member for place in made.placed for member in place.block.units))
+            waiting.extend(member for member in members if not isinstance(member, int))
         return schemas, inside
 
     def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
@@ -137,20 +139,24 @@ class _Composer:
 
     def made(self, recipe: Recipe, span: Span, make: Callable[[ContentSchema], Task[Json]]) -> _Composed:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
-        found = self.known.get(recipe) or (None if self.plans else self.shared.get(recipe))
-        if found is None:
-            content = ContentSchema(self.instructions, self.report)
-            before = len(self.report.problems)
-            made = bound_loops(self.attempt(span, make(content)))
-            if self.plans:
-                from instrc.passes.plan_schema import with_shared_references  # few programs have plans
+        found = self.known.get(recipe)
+        if found is None and not self.plans and (found := self.shared.get(recipe)) is not None:
+            self.known[recipe] = found
+        if found is not None:
+            return found
+        content = ContentSchema(self.instructions, self.report)
+        before = len(self.report.problems)
+        made = bound_loops(self.attempt(span, make(content)))
+        if self.plans:
+            from instrc.passes.plan_schema import with_shared_references  # few programs have plans
 
-                made = with_shared_references(made)
-            holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
-            found = _Composed(made, tuple(content.placed), holds_references)
-            if len(self.report.problems) == before:
-                own = self.plans or bool(found.placed)
-                (self.known if own else self.shared)[recipe] = found
+            made = with_shared_references(made)
+        holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
+        found = _Composed(made, tuple(content.placed), holds_references)
+        if len(self.report.problems) == before:
+            self.known[recipe] = found
+            if not self.plans and not found.placed:
+                self.shared[recipe] = found
         return found
 
     def attempt(self, span: Span, task: Task[Json]) -> Json:

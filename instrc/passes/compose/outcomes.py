@@ -71,17 +71,18 @@ class Outcomes:
 
     def _make_blocks(self) -> None:
         """Work out what blocks give, when that or a path is asked for first: many programs have none that needs a look."""
+        if not self._unmade:
+            return
         unmade, self._unmade = self._unmade, []
         small: set[int] = set()
         """Schemas of blocks by identity, which are kept here: many blocks give the same."""
         for number in unmade:
-            content = self.graph.steps[number].content
-            if isinstance(content, Block):
-                made = self._block(content)
-                if id(made) not in small and _size(made) > OUTCOME_SCHEMAS:
+            made = self._block(self.graph.steps[number].content)  # type: ignore[arg-type]  # it is among the blocks
+            if id(made) not in small:
+                if _size(made) > OUTCOME_SCHEMAS:
                     made = ANYTHING
                 small.add(id(made))
-                self._blocks[number] = made
+            self._blocks[number] = made
 
     def origin(self, path: Path) -> Json:
         """Return the schema of what a path begins with."""
@@ -152,6 +153,9 @@ class Outcomes:
 
     def path(self, path: Path) -> Json:
         """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
+        if not self.full(path):
+            self._make_blocks()
+            return self.origin(path)
         schema = self.find(path).schema
         return ANYTHING if schema is None else schema
 

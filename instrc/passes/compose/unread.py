@@ -19,7 +19,7 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
     """
     graph = flat.graph
     readers = _readers(graph) if graph.awaited_numbers else {}
-    idle = _in_blocks(graph) - graph.origins()
+    idle = _in_blocks(graph) - flat.read
     for number in sorted({*idle, *graph.awaited_numbers}):
         step = graph.steps[number]
         if number in idle and _only_answers(graph, step):

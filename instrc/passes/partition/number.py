@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from instrc.ir.blocks import Each, Repeat, regions_of
-from instrc.ir.graph import Graph, Step
+from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, regions_in
-from instrc.naming import camel, snake
+from instrc.naming import camel, free_name, snake
 from instrc.passes.bind.holding import step_numbers
 
 
 def number_steps(
-    graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]], *, naming: str, bare: bool
+    flat: FlatGraph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]], *, naming: str, bare: bool
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return the key of each step, `step3_find_slot`, or `findSlot` where `naming` is `camel`; and the names of elements.
 
     Keys written by hand stay and use up a number; a key that would be taken, by a step or an input, gets `_2`, `_3`.
     A single step without a key around it uses up none, nor does a block that nothing reads.
     """
+    graph = flat.graph
+    steps = graph.steps
     order = _in_order(graph, chunks, inside)
-    taken = {step.key for step in graph.steps.values() if step.key is not None}
-    read = graph.origins()
+    taken = {step.key for step in steps.values() if step.key is not None}
+    unread = set(graph.block_numbers).difference(flat.read)
     if graph.contexts is not None:
-        read.update(unit for unit in graph.units if isinstance(unit, int))
+        unread.difference_update([unit for unit in graph.units if isinstance(unit, int)])
     keys: dict[int, str] = {}
     used: set[str] = set(graph.inputs)
     count = 0
     for number in order:
-        step = graph.steps[number]
-        name, written = step.base_name, step.key
+        step = steps[number]
+        name, key = step.base_name, step.key
         if bare and number == order[-1]:
             keys[number] = _key(name, 1, naming)
             continue
         if step.executor == "block":
-            if number not in read and written is None:
+            if key is None and number in unread:
                 continue
             name = _name_of_block(graph, step)
         count += 1
-        wanted = _key(name, count, naming) if written is None else written
-        key, again = wanted, 1
-        while key in used or (written is None and key in taken):
-            again += 1
-            key = f"{wanted}_{again}"
+        if key is None:
+            key = _key(name, count, naming)
+            if key in used or key in taken:
+                key = free_name(key, lambda each: each in used or each in taken)
+        elif key in used:
+            key = free_name(key, used.__contains__)
         used.add(key)
         keys[number] = key
     return keys, _elements(graph, used)
@@ -51,24 +55,25 @@ def number_steps(
 
 def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> list[int]:
     """Return all steps in the order in which they are numbered: a block after what is in it."""
-    order: dict[int, None] = {}
+    order: list[int] = []
+    """A step that is in two chunks comes twice."""
     waiting: list[Chunk | int] = list(reversed(chunks))
     while waiting:
         chunk = waiting.pop()
         if isinstance(chunk, int):
-            order[chunk] = None
+            order.append(chunk)
         elif chunk.block is None:
-            for number in step_numbers(chunk.units):
-                if number in graph.inner:
-                    order.update(dict.fromkeys(graph.inner[number]))
-                order[number] = None
+            numbers = step_numbers(chunk.units)
+            if graph.inner:
+                numbers = [each for number in numbers for each in (*graph.inner.get(number, ()), number)]
+            order.extend(numbers)
         else:
             content = graph.steps[chunk.block].content
             if not (isinstance(content, Repeat) and content.otherwise is not None and chunk.executor != "else"):
                 waiting.append(chunk.block)  # a `repeat` with an `else` after that
             for region in reversed(regions_in(graph, chunk)):
                 waiting.extend(reversed(inside[region.number]))
-    return list(order)
+    return list(dict.fromkeys(order))
 
 
 def _name_of_block(graph: Graph, step: Step) -> str:
@@ -121,4 +126,10 @@ def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
 def _key(base_name: str, count: int, naming: str) -> str:
     if naming == "camel":
         return camel(base_name) or "step"
-    return f"step{count}_{snake(base_name)}".rstrip("_")
+    return f"step{count}{_ending(base_name)}"
+
+
+@lru_cache(maxsize=4096)
+def _ending(base_name: str) -> str:
+    """Return what a key has behind its number."""
+    return f"_{snake(base_name)}".rstrip("_")

@@ -43,7 +43,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
         report_members(graph, report)
         report_deadlines(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
-    keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
+    keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
