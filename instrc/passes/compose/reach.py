@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from instrc import problems
 from instrc.flattening.members import elements, member
 from instrc.ir.blocks import Each, Repeat, Test, regions_of, tests_of
@@ -75,19 +77,43 @@ def _leads_somewhere(step: Step, outcomes: Outcomes) -> bool:
     return all(outcomes.find(path).schema is not None for path in step.reads)
 
 
+class _Verdict(Struct, frozen=True):
+    """What a schema says of a condition about the values that it admits."""
+
+    schema: Json
+    """Kept, so that what it is known by stays its own."""
+    never: bool
+    fault: str | None
+    """Why a value that the condition names is never there."""
+    always: bool
+
+
+def _verdict(schema: Json, test: Test) -> _Verdict:
+    never = disjoint(schema, test.schema)
+    fault = None if never else _missed_format(schema, test)
+    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
+
+
 def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
+    verdicts: dict[tuple[int, str], _Verdict] = {}
+    """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
     for step in graph.blocks():
         for test in tests_of(step.content):
-            schema = outcomes.path(test.path)
-            if schema in (True, {}):
+            found = outcomes.find(test.path)
+            schema = found.schema
+            if schema is None or schema in (True, {}):
                 continue
-            if disjoint(schema, test.schema):
+            asked = id(schema), dumps(test.schema, indent=False)
+            verdict = verdicts.get(asked)
+            if verdict is None:
+                verdict = verdicts[asked] = _verdict(schema, test)
+            if verdict.never:
                 report.add(
                     problems.conditions.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test))
                 )
-            elif (fault := _missed_format(schema, test)) is not None:
-                report.add(problems.conditions.NeverTrue(at=test.span, advice=fault))
-            elif not outcomes.find(test.path).optional and implies(schema, test.schema):
+            elif verdict.fault is not None:
+                report.add(problems.conditions.NeverTrue(at=test.span, advice=verdict.fault))
+            elif verdict.always and not found.optional:
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
             inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
@@ -144,11 +170,9 @@ def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
     path, span = access.path, access.span
-    if outcomes.find(Path(path.origin, path.tail[:-1])).schema is None:
-        return  # an earlier member has been reported
     found = outcomes.find(path)
-    if found.schema is not None:
-        return
+    if found.schema is not None or outcomes.find(Path(path.origin, path.tail[:-1])).schema is None:
+        return  # it is there, or an earlier member has been reported
     word = path.tail[-1]
     about = path.origin.kind if isinstance(path.origin, Local) and len(path.tail) == 1 else ""
     if found.is_list:
