@@ -121,7 +121,7 @@ async def run_async(
     """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it."""
     _require(model, export, id, requests, tokens, watch)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    prepared = prepare(_program(program), export=export, roots=places, shared=further, memory=_schemas(vibes))
+    prepared = _prepared(program, export, places, further, vibes)
     own = _own_equipment(model, activities, checks)
     known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
@@ -152,7 +152,7 @@ def rehearse(
     """
     arguments.text_or_none("export", export)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
-    prepared = prepare(_program(program), export=export, roots=places, shared=further, memory=_schemas(vibes))
+    prepared = _prepared(program, export, places, further, vibes)
     return rehearsal(prepared, input)
 
 
@@ -221,13 +221,21 @@ def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
     return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
 
 
-def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
-    """Return the schemas of vibes from memory; what is lost of one is a warning of Python, as nothing else tells it."""
+def _prepared(
+    program: ProgramLike,
+    export: str | None,
+    roots: list[str],
+    shared: list[str],
+    vibes: Mapping[str, object] | None,
+) -> Prepared:
+    """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
     report = Report()
-    found = schemas_in_memory(vibes, report)
+    memory = schemas_in_memory(vibes, report)
+    prepared = prepare(_program(program), export=export, roots=roots, shared=shared, memory=memory)
+    report.problems.extend(prepared.warnings)
     for problem in report.once():
         warnings.warn(CompileWarning(problem), stacklevel=4)
-    return found
+    return prepared
 
 
 def _program(program: ProgramLike) -> str | Source | dict[str, Json]:

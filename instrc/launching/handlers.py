@@ -104,5 +104,7 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
     """Yield a problem for each activity that a plan calls and nobody has registered."""
     for name in dict.fromkeys(name for name, _ in called_activities(plan)):
         if activities.find(name) is None:
+            found = activities.find(name.removesuffix("_Activity"))
             near = nearest(name, activities.names())
-            yield problems.launches.UnregisteredActivity(activity=name, nearest=near)
+            handler = None if found is None else found.name
+            yield problems.launches.UnregisteredActivity(activity=name, nearest=near, handler=handler)

@@ -28,6 +28,7 @@ _ECHOES = frozenset(
         "placeholder",
         "not-a-value",
         "slot-not-found",
+        "similar-label",
     }
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
@@ -131,6 +132,14 @@ def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Pro
             told.add(named)
 
 
+def _of_labels_that_do_not_exist(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield that a label resembles that of another call, where one of the two is told to be none of what is called."""
+    unknown = {problem.at for problem in by_name.get("unknown-argument", ()) if problem.at}
+    for problem in by_name.get("similar-label", ()):
+        if problem.at in unknown or getattr(problem, "there", None) in unknown:
+            yield problem
+
+
 def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield what is told inside a text that cannot stand where it is, and of a `Fail` that is read as a value."""
     texts = by_name.get("misplaced-data", ())
@@ -151,6 +160,7 @@ _RULES = (
     _unsatisfiable_for_a_reason,
     _beside_unknown_names,
     _of_one_name,
+    _of_labels_that_do_not_exist,
     _in_mistakes,
 )
 

@@ -105,6 +105,8 @@ class UnregisteredActivity(Problem):
 
     activity: str
     nearest: tuple[str, ...] = ()
+    handler: str | None = None
+    """What is registered under the name without `_Activity`, as a function in a list is."""
 
     @property
     def message(self) -> str:
@@ -114,6 +116,8 @@ class UnregisteredActivity(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.handler is not None:
+            return f"there is one called `{self.handler}`: register it as `{self.activity}`"
         if self.nearest:
             return did_you_mean(self.nearest)
         return "register it under `[tool.instrc.activities]`, or rehearse with `--rehearse`"

@@ -107,3 +107,13 @@ def test_a_fail_that_is_given_something_is_not_bare(text: str) -> None:
 @pytest.mark.parametrize("text", ['"A prompt" | Draft', '"Prompt" | Draft', '"Draft" | Draft', '"city" | Draft'])
 def test_a_goal_that_is_no_name_of_a_value_is_a_goal(text: str) -> None:
     assert warnings(text) == []
+
+
+def test_a_label_that_what_is_called_does_not_have_is_told_once() -> None:
+    inputs = {"reply": {"type": "string"}, "urgent": {"type": "boolean"}}
+    schema = {"type": "object", "properties": {**inputs, "output": {}}}
+    program = "const d = Draft(prompt); Draft(Send_Activity(reply: d.text), Send_Activity(replay: d.text, urgent: true))"
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}, "Send_Activity": schema}
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.compile(program, vibes=vibes)
+    assert [problem.name for problem in raised.value.problems] == ["unknown-argument"]

@@ -16,6 +16,8 @@ from instrc.cli import main
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STEP = '@{ title: "Draft", type: "object", properties: { go: { type: "boolean" }, count: { type: "integer" } } }'
 
+OF_SUSPICIOUS_PROGRAMS = pytest.mark.filterwarnings("ignore::instrc.CompileWarning")
+
 
 def _nested(first: str, second: str, kind: int) -> str:
     if kind == 0:
@@ -90,6 +92,7 @@ def test_an_input_that_is_given_is_no_choice() -> None:
     assert missed == {"whenContext1 branch 1": "nothing that is made up decides it"}
 
 
+@OF_SUSPICIOUS_PROGRAMS
 def test_a_value_that_no_schema_allows_is_told_as_the_reason() -> None:
     taken, missed = branches(f'const d = prompt | {STEP};\nwhen d.count is "seven" {{ d | {STEP} }}\n')
     assert taken == {"whenContext1 without a branch"}
@@ -97,6 +100,7 @@ def test_a_value_that_no_schema_allows_is_told_as_the_reason() -> None:
     assert missed["whenContext1 branch 1"].startswith("no made value that its schema allows leads there")
 
 
+@OF_SUSPICIOUS_PROGRAMS
 def test_what_lies_in_a_branch_that_was_not_reached_says_so() -> None:
     inner = f"when d.go {{ d | {STEP} }} else {{ d | {STEP} }}"
     _, missed = branches(f'const d = prompt | {STEP};\nwhen d.count is "seven" {{ {inner} }}\n')
@@ -178,6 +182,7 @@ def test_branches_deep_inside_loops_are_reached() -> None:
     assert (found.missed, found.branches) == ((), 45)
 
 
+@OF_SUSPICIOUS_PROGRAMS
 def test_an_object_that_may_be_null_is_null_in_one_run() -> None:
     call = '{ type: ["object", "null"], properties: { name: { enum: ["add"] } }, required: ["name"] }'
     step = f'@{{ title: "Draft", type: "object", properties: {{ call: {call} }}, required: ["call"] }}'

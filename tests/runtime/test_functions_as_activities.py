@@ -244,3 +244,21 @@ def test_it_is_so_on_sqlite(tmp_path: Any) -> None:
         store=tmp_path,
     )
     assert run.value == ["ann", 2]
+
+
+def test_a_function_in_a_list_under_its_own_name_is_not_the_activity() -> None:
+    def find(who: str) -> None: ...
+
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run("Find_Activity(prompt)", "x", vibes={"Find_Activity": BACK}, model="sample", activities=[find])
+    [problem] = raised.value.problems
+    assert problem.hint == "there is one called `find`: register it as `Find_Activity`"
+
+
+def test_what_is_suspicious_in_a_program_is_a_warning_of_its_run() -> None:
+    decide = {"type": "object", "properties": {"topic": {"enum": ["bug", "bill"]}}, "required": ["topic"]}
+    program = 'const made = Decide(prompt); when made.topic is "bil" { Decide(made) }'
+    with pytest.warns(instrc.CompileWarning, match="never-true"):
+        instrc.run(program, "x", vibes={"Decide": decide}, model="sample")
+    with pytest.warns(instrc.CompileWarning, match="never-true"):
+        instrc.rehearse(program, vibes={"Decide": decide})
