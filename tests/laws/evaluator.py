@@ -60,12 +60,15 @@ def answer(name: str, given_: Any, tools: Sequence[str] = ()) -> Any:
 
 
 def plan(said: str, tools: Sequence[str]) -> list[Any]:
-    """Return a plan of up to four tasks that read each other; some are written before those that they read."""
+    """Return a plan of up to five tasks that read each other; some are written before those that they read.
+
+    Ids name the plan, so that a task tells what it waits for.
+    """
     digits = [int(digit, 16) for digit in said]
     tasks: list[Any] = []
-    for number, digit in enumerate(digits[: digits[-1] % 5]):
+    for number, digit in enumerate(digits[: digits[-1] % 6]):
         tool = tools[digit % len(tools)]
-        task: Any = {"tool": tool, "id": f"t{number}", "arguments": dict.fromkeys(ARGUMENTS[tool], f"x{number}")}
+        task: Any = {"tool": tool, "id": f"t{number}_{said}", "arguments": dict.fromkeys(ARGUMENTS[tool], f"x{number}")}
         if tasks:
             other = tasks[digits[number + 4] % number]
             member, kind = (LISTED, "each") if other["tool"] == "list_Activity" else (MEMBERS.get(other["tool"]), "from")
@@ -74,6 +77,8 @@ def plan(said: str, tools: Sequence[str]) -> list[Any]:
                 task["arguments"] = {name: {kind: f"{other['id']}.{member}"} for name in ARGUMENTS[tool]}
             elif digit % 3:
                 task["after"] = [other["id"]]
+            if digit % 2:
+                task["after"] = list(dict.fromkeys([*task.get("after", ()), tasks[-1]["id"]]))
         tasks.append(task)
     return tasks if digits[-2] % 2 else tasks[::-1]
 
@@ -92,7 +97,7 @@ def comparable(value: Any) -> Any:
     return {key: comparable(each) for key, each in value.items()}
 
 
-def _needed(task: Any) -> set[str]:
+def needed(task: Any) -> set[str]:
     """Return the tasks that a task waits for."""
     references = [value for value in task["arguments"].values() if isinstance(value, dict)]
     return {*task.get("after", ()), *(path.partition(".")[0] for each in references for path in each.values())}
@@ -196,7 +201,7 @@ class Evaluator:
             return []
         waiting, done = list(plan), dict[str, Any]()
         while waiting:
-            task = next(each for each in waiting if _needed(each) <= done.keys())
+            task = next(each for each in waiting if needed(each) <= done.keys())
             waiting.remove(task)
             done[task["id"]] = self.task(task, done, plan.bound[task["tool"]])
         return [done[task["id"]] for task in plan]
@@ -204,7 +209,7 @@ class Evaluator:
     def task(self, task: Any, done: dict[str, Any], bound: list[Any]) -> Any:
         """Carry out one task, once for each element of a list that it is given."""
         entry = {"id": task["id"], "tool": task["tool"]}
-        if any(done[other]["status"] != "ok" for other in _needed(task)):
+        if any(done[other]["status"] != "ok" for other in needed(task)):
             return {**entry, "status": "skipped", "error": "an error"}
         given_, listed = dict.fromkeys(task["arguments"]), None
         for name, value in task["arguments"].items():

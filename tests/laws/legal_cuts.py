@@ -12,8 +12,29 @@ from typing import TypeAlias
 
 EXECUTORS = ("LLM", "SERVER", "USER", "BLOCK")
 """In the order that decides between cuts of the same length."""
-STEPS = {"model": 0, "list": 0, "choice": 0, "plan": 0, "asks": 0, "server": 1, "run": 1, "fail": 1, "user": 2}
-"""What carries out the steps of each kind; `asks` has an `output`, so the server answers it; `run` carries out a plan."""
+STEPS = {
+    "model": 0,
+    "list": 0,
+    "choice": 0,
+    "plan": 0,
+    "asks": 0,
+    "mixin": 0,
+    "mixed": 0,
+    "program": 0,
+    "server": 1,
+    "run": 1,
+    "fail": 1,
+    "user": 2,
+    "lister": 2,
+    "chooser": 2,
+}
+"""What carries out the steps of each kind; `asks` has an `output`, so the server answers it; `run` carries out a plan.
+
+`mixin` is a mixin around one step and `mixed` around two; `program` calls one that asks the server first;
+`lister` and `chooser` are of a person.
+"""
+CHOICES = ("choice", "chooser")
+"""Steps whose braces have a list that must be given in another chunk."""
 BLOCK = 3
 
 
@@ -29,6 +50,8 @@ class Node:
     braces: str = ""
     """What it reads in its braces: the list of a choice, or what the program gives to a tool of a plan."""
     bodies: tuple[Body, ...] = ()
+    program: int = 0
+    """Which program it calls: no two call the same."""
 
     @property
     def executor(self) -> int:
@@ -42,7 +65,9 @@ class Node:
     @property
     def shown(self) -> tuple[str, ...]:
         """What its model is shown: the list of a choice as well; what the program gives to a tool is kept back."""
-        return (*self.arguments, self.braces) if self.kind == "choice" else self.arguments
+        if self.kind == "program":
+            return (*self.arguments, f"called{self.program}")
+        return (*self.arguments, self.braces) if self.kind in CHOICES else self.arguments
 
     @property
     def heads(self) -> list[str]:
@@ -77,12 +102,20 @@ def _written(node: Node) -> str:
     inside = [source(body, top=False) for body in node.bodies]
     if node.kind == "fail":
         return f"Fail({node.name}: {over})"
+    if node.kind == "mixin":
+        return f'Introspect_Mixin(Ma({given}) @ {{ description: "{node.name}" }})'
+    if node.kind == "mixed":
+        first = f'Ma({given}) @ {{ description: "{node.name}.first" }}'
+        return f'Introspect_Mixin(Mc({first}, {given}) @ {{ description: "{node.name}" }})'
     text = {
         "model": f"Ma({given})",
         "list": f"Ml({given})",
         "choice": f"Choose({given}, {{ id: OneOf({node.braces}) }})",
         "plan": f"Act({given}, {{ plan: Plan(Log_Activity, Use_Activity(given: {node.braces or 'prompt'})) }})",
         "run": f"RunPlan_Activity({over})",
+        "lister": f"Names_User({given})",
+        "chooser": f"Pick_User({given}, {{ id: OneOf({node.braces}) }})",
+        "program": f"Called{node.program}({over})",
         "asks": f"FindUser({given})",
         "server": f"Log_Activity({given})",
         "user": f"Confirm_User({given})",
@@ -165,8 +198,10 @@ class _Piece:
     name: str
     executor: int
     reads: frozenset[int]
-    apart: frozenset[int]
+    apart: frozenset[int] = frozenset()
     """What it reads of a chunk that must be another one: the list of a choice."""
+    together: bool = False
+    """Whether it lies in the chunk of the piece before it: a mixin holds both."""
 
 
 def cut(body: Body) -> tuple[Context, ...]:
@@ -196,13 +231,16 @@ def _pieces(evaluation: _Evaluation) -> list[_Piece]:
     pieces: list[_Piece] = []
     for node in evaluation.order:
         reads = frozenset(where[name] for name in evaluation.needs[node.name])
-        head = node.braces.partition(".")[0] if node.kind == "choice" else ""
+        head = node.braces.partition(".")[0] if node.kind in CHOICES else ""
         apart = frozenset([where[head]]) if head in where else frozenset[int]()
-        pieces.append(_Piece(node.name, node.executor, reads, apart))
-        where[node.name] = len(pieces) - 1
+        before = {"mixed": (f"{node.name}.first", 0), "program": (f"called{node.program}", 1)}.get(node.kind)
+        if before is not None:
+            pieces.append(_Piece(*before, reads))
+            reads |= {len(pieces) - 1}
+        pieces.append(_Piece(node.name, node.executor, reads, apart, together=node.kind == "mixed"))
         if node.kind == "asks":
-            pieces.append(_Piece(f"{node.name}.output", 1, frozenset([where[node.name]]), frozenset()))
-            where[node.name] = len(pieces) - 1
+            pieces.append(_Piece(f"{node.name}.output", 1, frozenset([len(pieces) - 1])))
+        where[node.name] = len(pieces) - 1
     return pieces
 
 
@@ -225,6 +263,8 @@ def _placements(pieces: list[_Piece], sequence: tuple[int, ...]) -> Iterator[tup
 
 def _legal(pieces: list[_Piece], places: tuple[int, ...]) -> bool:
     """Tell whether each piece comes after what it reads; a block is alone, and the list of a choice lies in another chunk."""
+    if any(piece.together and places[index] != places[index - 1] for index, piece in enumerate(pieces)):
+        return False
     blocks = [place for piece, place in zip(pieces, places, strict=True) if piece.executor == BLOCK]
     if len(set(blocks)) < len(blocks):
         return False

@@ -45,12 +45,20 @@ VIBES: dict[str, Json] = {
     "list_Activity": _object("about", output=_object(names={"type": "array", "items": {"type": "string"}})),
     "ml": _object(names={"type": "array", "items": {"type": "string"}}),
     "choose": _object("id"),
+    "names_User": _object(names={"type": "array", "items": {"type": "string"}}),
+    "pick_User": _object("id"),
 }
 CALLED = {
-    "inner": "const d = Ma(prompt, who); try { Log_Activity(d.a) } else { Mc(d, who) }",
-    "outer": 'const i = Inner(who, who: prompt); each x in 2 { when prompt is "a" { Mb(x, i) } else { do { Confirm_User(x) } } }',
+    "inner": "input who; const d = Ma(prompt, who); try { Log_Activity(d.a) } else { Mc(d, who) }",
+    "outer": "input who; const i = Inner(who, who: prompt); "
+    'each x in 2 { when prompt is "a" { Mb(x, i) } else { do { Confirm_User(x) } } }',
 }
 """Programs that are called, with an input `who` beside the request."""
+CUT = {
+    f"called{number}": f'const seen = Log_Activity(prompt) @ {{ description: "called{number}" }}; Mc(prompt, seen)'
+    for number in range(4)
+}
+"""Programs whose steps lie in the caller's chunks; the first step of each has a description of its own."""
 MODELS = ("Ma", "Mb", "Mc", "Md", "Fetch")
 OTHERS = ("Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
 MIXINS = ("Introspect_Mixin", "SelfEvaluate_Mixin", "Loop_Mixin")
@@ -176,8 +184,8 @@ def registry(folder: Path) -> Registry:
     """Return a registry of the vocabulary, with the programs that are called."""
     for name, schema in VIBES.items():
         (folder / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
-    for name, text in CALLED.items():
-        (folder / f"{name}.aug").write_text(f"input who; {text}", encoding="utf-8")
+    for name, text in (CALLED | CUT).items():
+        (folder / f"{name}.aug").write_text(text, encoding="utf-8")
     return Registry([folder])
 
 

@@ -14,8 +14,8 @@ import pytest
 from hunting import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
-from legal_cuts import EXECUTORS, STEPS, Body, Context, Node, cut, settled, source, walk
-from meaning import compiled
+from legal_cuts import CHOICES, EXECUTORS, STEPS, Body, Context, Node, cut, settled, source, walk
+from meaning import CUT, compiled
 from test_runs_of_programs import play
 
 from instrc.vibes.registry import Registry
@@ -26,14 +26,22 @@ BLOCKS = {"when": (1, 2), "each": (1, 1), "repeat": (1, 2), "try": (2, 2), "do":
 
 
 @st.composite
-def programs(draw: st.DrawFn, depth: int = 2, visible: tuple[str, ...] = (), at: str = "n", most: int = 4) -> Body:
-    """Draw a body whose steps and blocks read what is visible there."""
+def programs(
+    draw: st.DrawFn,
+    depth: int = 2,
+    visible: tuple[str, ...] = (),
+    at: str = "n",
+    most: int = 4,
+    uncalled: list[int] | None = None,
+) -> Body:
+    """Draw a body whose steps and blocks read what is visible there; `uncalled` are programs that may still be called."""
+    uncalled = [*range(len(CUT))] if uncalled is None else uncalled
     body: list[Node] = []
     last = draw(st.integers(0, most - 1))
     for number in range(last + 1):
         plain, lists, plans = ([name for name in visible if name.partition(".")[2] == end] for end in ("", "names", "plan"))
         kinds = [*STEPS, *(BLOCKS if depth else ())]
-        idle = {*(() if lists else ("choice",)), *(() if plans else ("run",))}
+        idle = {*(() if lists else CHOICES), *(() if plans else ("run",)), *(() if uncalled else ("program",))}
         if at == "n" or any(node.kind == "fail" for node in body):
             idle.add("fail")
         kind, name = draw(st.sampled_from([each for each in kinds if each not in idle])), f"{at}{number}"
@@ -42,12 +50,14 @@ def programs(draw: st.DrawFn, depth: int = 2, visible: tuple[str, ...] = (), at:
             reads = draw(st.lists(st.sampled_from(openings[kind]), min_size=kind == "run", max_size=1)) if openings[kind] else []
         else:
             reads = draw(st.lists(st.sampled_from(plain), max_size=3 if number == last else 2, unique=True)) if plain else []
-        braces = {"choice": lists, "plan": plain}.get(kind, [])
+        braces = plain if kind == "plan" else lists if kind in CHOICES else []
         inside = [(*visible, f"{name}e") if kind == "each" else visible, visible]
         count = draw(st.integers(*BLOCKS[kind])) if kind in BLOCKS else 0
-        bodies = [draw(programs(depth - 1, seen, f"{name}_{each}", 3)) for each, seen in enumerate(inside[:count])]
-        body.append(Node(name, kind, tuple(reads), draw(st.sampled_from(braces)) if braces else "", tuple(bodies)))
-        members = {"list": ("", ".names"), "plan": ("", ".plan"), "fail": ()}.get(kind, ("",))
+        bodies = [draw(programs(depth - 1, seen, f"{name}_{each}", 3, uncalled)) for each, seen in enumerate(inside[:count])]
+        called = uncalled.pop() if kind == "program" else 0
+        braced = draw(st.sampled_from(braces)) if braces else ""
+        body.append(Node(name, kind, tuple(reads[:1] if kind == "program" else reads), braced, tuple(bodies), called))
+        members = {"list": ("", ".names"), "lister": ("", ".names"), "plan": ("", ".plan"), "fail": ()}.get(kind, ("",))
         visible = (*visible, *(f"{name}{member}" for member in members))
     return tuple(body)
 
@@ -102,7 +112,7 @@ class Written:
         self.numbered.append(name)
         schema, word = self.document["$defs"][name], name.partition("_")[0]
         if word in EXECUTORS:
-            return Context(word, tuple(self._step(key, step) for key, step in schema["properties"].items()))
+            return Context(word, tuple(self._step(*each) for each in schema["properties"].items() if each[0][0] != "_"))
         bodies = [each for each in schema.get("anyOf", [schema.get("items", schema)]) if each != {"type": "null"}]
         return Context(word, () if word == "ELSE" else (schema["description"],), tuple(map(self._inside, bodies)))
 
@@ -132,7 +142,7 @@ def check(body: Body, known: Registry) -> None:
         count[name.partition("_")[0]] += 1
         assert name == f"{name.partition('_')[0]}_{count[name.partition('_')[0]]}"
     entry = best[0].names if best[0].word == "LLM" else ()
-    assert [process.names[key] for key in process.documents["tool"].get("properties", {})] == list(entry)
+    assert [process.names[key] for key in process.documents["tool"].get("properties", {}) if key[0] != "_"] == list(entry)
 
 
 CHOICE = (Node("l", "list"), Node("c", "choice", braces="l.names"), Node("a", "asks"))
@@ -171,6 +181,6 @@ def test_a_model_is_shown_what_its_chunk_reads_of_others_and_nothing_else(
     nodes = {node.name: node for node in walk(body)}
     for command in asked:
         if command["kind"] == "model":
-            inside = [process.names[key] for key in command["steps"]]
-            read = {path.partition(".")[0] for name in inside for path in nodes[name].shown}
+            inside = [process.names[key] for key in command["steps"] if key[0] != "_"]
+            read = {path.partition(".")[0] for name in inside for path in nodes[name.partition(".")[0]].shown}
             assert set(command["context"]) == {process.keys.get(name, name) for name in read.difference(inside)}
