@@ -126,21 +126,26 @@ class UnusedBinding(Problem):
     ```
 
     Use it or remove it.
+    In the braces of a block every statement is carried out, used or not: `do { const tone = Tone(prompt); Draft(prompt) }`.
     """
 
     name: ClassVar[str] = "unused-binding"
     severity: ClassVar[Severity] = "warning"
 
     word: str
+    left_out: bool = False
+    """Whether it has a value, whose steps are not carried out."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is not used"
+        return f"`{self.word}` is not used, so it is not carried out" if self.left_out else f"`{self.word}` is not used"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.left_out:
+            return "use it, remove it, export it with `tool`, or write all statements in `do { … }`, where each is carried out"
         return "use it, remove it, or export it with `tool`"
 
 

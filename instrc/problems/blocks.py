@@ -108,6 +108,8 @@ class BadCondition(Problem):
     slip: str
     """`brackets`, `call`, `range`, `scalar`, `list`, `or` or `value`."""
     word: str = "when"
+    empty: bool = False
+    """Whether it is a list of nothing."""
 
     @property
     def message(self) -> str:
@@ -130,20 +132,34 @@ class BadCondition(Problem):
         match self.slip:
             case "brackets":
                 return "remove the brackets"
+            case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
+                return f"a program computes nothing: write `PATH @ {instead}`"
             case "call":
                 return "name the result of the call first: `const answer = …`"
             case "range":
                 return "write the number of times as a literal: `each i in 3 { … }`"
             case "scalar":
                 return _scalar(self.word)
+            case "list" if self.empty:
+                return "write `PATH @ { maxItems: 0 }` for an empty list"
             case "list":
                 return "write `PATH @ { enum: […] }` for one of several values"
             case "or":
                 return f"write the path again: `PATH is … or PATH is {self.word}`"
+            case _ if self.word == "in":
+                return "write the path of a list that a step or an `input` gives: `each NAME in found.items { … }`"
             case _:
                 return "write a name such as `answer`, or a path such as `answer.ok`"
 
 
+_CALLED = {
+    **dict.fromkeys(("contains", "includes", "has"), "{ contains: { const: … } }"),
+    **dict.fromkeys(("len", "length", "count", "size", "any", "not_empty", "notempty"), "{ minItems: 1 }"),
+    **dict.fromkeys(("empty", "is_empty", "isempty"), "{ maxItems: 0 }"),
+    **dict.fromkeys(("exists", "defined", "is_defined", "isdefined", "bool"), "{}"),
+    **dict.fromkeys(("startswith", "starts_with", "endswith", "ends_with", "matches", "match"), '{ pattern: "…" }'),
+}
+"""What a condition says in a JSON Schema where other languages call a function, in lower case."""
 _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}
 """Words of people for what is true or not."""
 

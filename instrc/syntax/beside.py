@@ -10,6 +10,7 @@ from instrc.syntax.tokens import Token
 from instrc.syntax.view import BLOCK, CLOSING, ENDS_VALUE, GIVE_UP, OPENING, Slip, View
 
 _DEADLINES = frozenset({"within", "deadline", "timeout", "delay"})
+_BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
 _OF_BLOCKS = frozenset({"max", "keep", "limit", "until", "while", "times"})
 
 
@@ -27,6 +28,8 @@ def value_beside(view: View) -> Slip:
         return notation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP
     if word in _DEADLINES and following.kind in {"STRING", "NUMBER"}:
         return deadlines.MisplacedDeadline(at=at, word=word, place="words"), GIVE_UP
+    if last.kind == "RBRACE" and following.kind == "LBRACE" and word.casefold() in blocks.INSTEAD and _block_before(view):
+        return blocks.BracesAfterName(at=at, word=word), GIVE_UP
     if word in _OF_BLOCKS and last.kind == "RBRACE" and (block := _block_before(view)):
         return blocks.StrayWord(at=at, word=word, block=block), GIVE_UP
     if token.kind == "NAME" and is_foreign(word):
@@ -63,11 +66,12 @@ def _block_before(view: View) -> str:
     """Return the word of the block whose braces have just been closed, or nothing."""
     level = 0
     for place in range(len(view.read) - 1, -1, -1):
-        kind = view.read[place].kind
-        level += (kind in CLOSING) - (kind in OPENING)
-        if not level:
-            before = view.read[place - 1] if place else None
-            return view.text(before) if before is not None and before.kind in BLOCK else ""
+        token = view.read[place]
+        level += (token.kind in CLOSING) - (token.kind in OPENING)
+        if not level and token.kind in BLOCK:
+            return view.text(token)
+        if level < 0 or (not level and token.kind in _BEFORE_BLOCK):
+            return ""
     return ""
 
 

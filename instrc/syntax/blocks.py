@@ -13,6 +13,7 @@ _AFTER_ELSE = {
     "when": "a branch with a condition of its own begins with `else when`: `else when PATH { … }`",
     "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
 }
+_WHEN_IN_ELSE = "only a `when` has further conditions: put one into these braces, `else { when PATH { … } }`"
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 _NUMBERS = frozenset({"range", "xrange", "enumerate", "seq"})
 _AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
@@ -23,7 +24,7 @@ def block_slip(view: View) -> Slip:
     if view.before() == "ELSE" and view.text(view.token) == "if":
         at = view.source.span(view.read[-1].start, view.token.end)
         return words.ForeignStatement(at=at, word="else if"), GIVE_UP
-    if view.before() == "ELSE" and view.token.kind in {"NAME", "AUG_URI"}:
+    if view.before() == "ELSE" and view.token.kind in {"NAME", "AUG_URI", "WHEN"}:
         return _after_else(view)
     head = head_of(view)
     if head is None or (head.first and view.token.kind in _AFTER_A_NAME and not _ends_line(view)):  # it is used as a name
@@ -56,6 +57,8 @@ def _ends_line(view: View) -> bool:
 def _after_else(view: View) -> Slip:
     """See to a condition, a name or a call right behind `else`."""
     head = head_of(view, but=1)
+    if head is not None and view.token.kind == "WHEN":
+        return incomplete(view, "repeat" if head.kind == "UNTIL" else head.word, "`{`", _WHEN_IN_ELSE)
     if head is None or head.word not in _AFTER_ELSE:
         return None
     advice = "" if view.following.kind == "LPAR" else _AFTER_ELSE[head.word]

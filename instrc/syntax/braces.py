@@ -7,7 +7,7 @@ from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, brackets, keywords, notation, words
 from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Slip, View, first_on_line
+from instrc.syntax.view import CLOSING, DEFINING, GIVE_UP, OPENING, Slip, View, first_on_line
 
 _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
 
@@ -132,6 +132,8 @@ def inside_block(view: View) -> Slip:
         outside = "`const` or a value: `tool` and `input` stand outside of blocks"
         return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
     if token.kind not in {"COLON", "COMMA"} or (token.kind == "COLON" and view.before() in CLOSING):
+        return None
+    if token.kind == "COLON" and view.before(2) in DEFINING:
         return None
     if token.kind == "COMMA" and view.before() == "RPAR":
         return brackets.ExtraComma(at=view.span(token), where="body"), GIVE_UP

@@ -88,7 +88,7 @@ def _condition(view: View, head: Head) -> Slip:
     """See to what can be no path and no value, and to a condition that has no end."""
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
-        return blocks.BadCondition(at=view.span(token), slip="list"), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
     if view.before() == "AT" and token.kind == "STRING":
         said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
         return incomplete(view, head.word, "a schema", said)

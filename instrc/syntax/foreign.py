@@ -90,7 +90,7 @@ def _begins_part(view: View, place: int) -> bool:
     return following in _BEHIND_WORDS and (is_foreign(word) or word in _FOR_EACH - {"map", "filter"})
 
 
-_BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "SEMICOLON", "EQUAL", "VBAR"})
+_BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "COMMA", "SEMICOLON", "EQUAL", "VBAR"})
 _BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR"}
 
 

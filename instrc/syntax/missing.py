@@ -21,6 +21,9 @@ from instrc.syntax.view import (
     first_on_line,
 )
 
+_NAMES = frozenset({"NAME", "LBRACE", "LSQB"})
+_VALUE_ONLY = "a value: write the statement before this one, or in braces, `do { const a = A(b); a }`"
+
 
 def missing_behind(view: View) -> Slip:
     """Look for a sign or word before the token that announces something."""
@@ -39,9 +42,12 @@ def missing_behind(view: View) -> Slip:
         return _without_value(view, last)
     if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
         return _without_value(view, last)
-    if last.kind in STATEMENT and not view.open and not view.after_key:
+    if last.kind in DEFINING and view.open and view.before(2) in {"LPAR", "COMMA"} and token.kind in _NAMES:
+        return notation.UnexpectedText(at=view.span(last), what=f"`{view.text(last)}`", expected=_VALUE_ONLY), GIVE_UP
+    in_block = view.in_braces and (last.kind == "NAME" or view.accepts("NAME", "EQUAL"))
+    if last.kind in STATEMENT and (in_block or (not view.open and not view.after_key)):
         return _after_defining_word(view, last)
-    if last.kind == "NAME" and view.before(2) in DEFINING and not view.open:
+    if last.kind == "NAME" and view.before(2) in DEFINING and (in_block or not view.open):
         return _after_defined_name(view, last)
     return None
 

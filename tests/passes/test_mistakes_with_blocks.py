@@ -370,3 +370,41 @@ def test_a_called_program_shows_the_words_of_other_languages_in_it(line: str, tm
     [problem] = problems_of("Inner", vibes=VIBES, roots=[tmp_path])
     assert problem.name == "foreign-statement"
     assert problem.at.source.name.endswith("inner.aug")
+
+
+def test_a_name_outside_of_blocks_that_nothing_uses_is_told_to_be_left_out() -> None:
+    text = PEOPLE + "const sent = Send_Activity(p.organizer); Write(p)"
+    [problem] = found(text, VIBES)
+    assert (problem.name, problem.at.text) == ("unused-binding", "sent")
+    assert problem.message == "`sent` is not used, so it is not carried out"
+    assert "`do { … }`" in problem.hint
+    assert found(f"do {{ {text} }}", VIBES) == []
+
+
+def test_another_name_of_an_instruction_that_nothing_uses_leaves_nothing_out() -> None:
+    [problem] = found("const send = Send_Activity; Write(prompt)", VIBES)
+    assert problem.message == "`send` is not used"
+
+
+@pytest.mark.parametrize("place", ["{}", "do {{ {} }}", "when prompt is 1 {{ {} }}", "Write(do {{ {} }})"])
+@pytest.mark.parametrize(
+    ("mistake", "name", "advice"),
+    [
+        ("«const» { tone } = Draft(prompt); Write(tone)", "missing-name", "name the whole value"),
+        ("«let» [a, b] = Draft(prompt); Write(a)", "missing-name", "name the whole value"),
+        ("const d«:» Draft = Draft(prompt); Write(d)", "wrong-equals", "names have no types"),
+        ("const d «Draft»(prompt); Write(d)", "missing-equals", "write `d = …`"),
+        ('«const» "d" = Draft(prompt); Write(prompt)', "missing-name", "without quotes: `const d`"),
+        ("let «mut» d = Draft(prompt); Write(d)", "foreign-statement", "a name has one value"),
+        ("const f«(»x) = Draft(x); Write(f)", "parameters", "declare each with `input NAME`"),
+    ],
+)
+def test_a_wrong_definition_is_the_same_mistake_in_a_block(mistake: str, name: str, advice: str, place: str) -> None:
+    assert_one_problem(place.format(mistake), name, advice, VIBES)
+
+
+@pytest.mark.parametrize("text", ["Write(«const» d = Draft(prompt))", "Write(prompt, «let» d = Draft(prompt); d)"])
+def test_a_definition_in_brackets_says_where_it_may_stand(text: str) -> None:
+    [problem] = found(text.replace("«", "").replace("»", ""), VIBES)
+    assert (problem.name, problem.at.text) == ("unexpected-text", text.partition("«")[2].partition("»")[0])
+    assert "`do { const a = A(b); a }`" in problem.hint

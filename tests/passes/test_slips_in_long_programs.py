@@ -63,7 +63,7 @@ def test_the_program_is_right() -> None:
         # in a block, the statement is given up, not what is around it
         ("(prompt, made);", "(.made);", "unexpected-text", "."),
         ("const made = try", "const made try", "unexpected-text", "try"),
-        ("const made = try", "const = made try", "equals-for-colon", "="),
+        ("const made = try", "const = made try", "missing-name", "const"),
         ("history: previous", "history:: previous", "unknown-operator", "::"),
         ('{ row: "plan", ', '{ : "plan", ', "missing-braces", "{"),
         ("Draft(guest, made)", "Draft(guest( made)", "missing-closing-bracket", ""),

@@ -94,7 +94,8 @@ def bind(
     _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
     if not any(isinstance(problem, problems.unknown_name.UnknownName) for problem in mine.problems):
         for each in unused:  # where a name is unknown, one of these may be meant
-            mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text))
+            left_out = isinstance(each, Binding) and each.name.text in values
+            mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text, left_out=left_out))
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
     if mine.failed:
