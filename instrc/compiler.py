@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.collector import paused_collector
 from instrc.ir.artefact import Artefact
-from instrc.ir.graph import FlatGraph
+from instrc.ir.graph import FlatGraph, Graph
 from instrc.ir.options import CompileOptions
 from instrc.ir.plan import Plan
 from instrc.ir.surface import Program
@@ -18,6 +19,7 @@ from instrc.lint.programs import review_program, review_vibes
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
 from instrc.passes.bind.bind import bind
+from instrc.passes.bind.programs import show_calls
 from instrc.passes.bind.settled import SettledExports
 from instrc.passes.compose.compose import compose
 from instrc.passes.compose.loops import bound_all_loops
@@ -106,17 +108,23 @@ def _flat_graphs(
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
     flat = [graph for graph in compose(graphs, instructions, report) if graph]
-    report.stop_if_failed()
+    _stop_if_failed(graphs, report)
     check_reach(flat, report)
-    report.stop_if_failed()
+    _stop_if_failed(graphs, report)
     return flat
 
 
 def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> list[Plan]:
     """Return the plan of each graph."""
     plans = [partition(graph, report, naming=options.naming) for graph in graphs]
-    report.stop_if_failed()
+    _stop_if_failed([flat.graph for flat in graphs], report)
     return [plan for plan in plans if plan]
+
+
+def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
+    """Raise an error if there are problems that are errors; those in called programs show the calls."""
+    show_calls(graphs, report)
+    report.stop_if_failed()
 
 
 def _launched(

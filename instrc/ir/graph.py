@@ -20,7 +20,7 @@ from instrc.ir.fusion import Argument, StepObject, Unit
 from instrc.ir.paths import Local, Path, Reading, reading_paths
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json
-from instrc.source import Span
+from instrc.source import Source, Span
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):
@@ -112,6 +112,8 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """Where the arguments of steps of the server are named, by step."""
     passed: tuple[TypedArgument, ...] = ()
     """What the program gives to inputs of called programs and to tools of plans."""
+    calls: dict[Source, Span] = {}
+    """The call that each called program was read for."""
 
     def compounds(self) -> list[Step]:
         """Return the steps that are more than an instruction alone, in evaluation order."""

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from marked_mistakes import TEXT
+from marked_mistakes import TEXT, problems_of
 from objects import an_object
 
 import instrc
@@ -51,3 +51,38 @@ def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice
     assert problem.at is not None
     assert (problem.at.start, problem.at.text) == (marked.index("«"), marked.partition("«")[2].partition("»")[0])
     assert advice in (problem.hint or "")
+
+
+CALLED = {
+    "plain": "prompt | Draft",
+    "toned": "input tone; Style({ tone })",
+    "outer": "input mood; Toned(tone: mood)",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "calls"),
+    [
+        ('Toned(tone: "loud")', "contradiction", ['Toned(tone: "loud")']),
+        ('Outer(mood: "loud")', "contradiction", ["Toned(tone: mood)", 'Outer(mood: "loud")']),
+        (
+            'do { const a = Toned(tone: "warm"); Outer(mood: "loud") }',
+            "contradiction",
+            ["Toned(tone: mood)", 'Outer(mood: "loud")'],
+        ),
+        ('Plain(prompt) @ { required: ["mood"] }', "missing-from-properties", ["Plain(prompt)"]),
+        ("Plain(prompt) @ { maxLength: 3 }", "idle-annotation", ["Plain(prompt)"]),
+        ('Plain(prompt) @ { within: "PT5S" }', "idle-deadline", ["Plain(prompt)"]),
+    ],
+)
+def test_what_later_stages_find_in_a_called_program_shows_the_calls(
+    text: str, name: str, calls: list[str], tmp_path: Path
+) -> None:
+    for program, written in CALLED.items():
+        (tmp_path / f"{program}.aug").write_text(written)
+    vibes = {**VIBES, "Style": an_object(tone={"enum": ["warm", "cool"]})}
+    [problem] = problems_of(text, vibes=vibes, roots=[tmp_path])
+    assert problem.name == name
+    assert problem.at.source.name.endswith(".aug")
+    assert problem.at.source.name != "program.aug"
+    assert [call.text for call in problem.calls] == calls

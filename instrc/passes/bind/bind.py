@@ -180,6 +180,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         block_numbers=tuple([step.number for step in blocks]),
         awaited_numbers=tuple(awaited),
         labels=evaluation.labels,
+        calls=evaluation.calls,
         passed=tuple(each for each in evaluation.passed if isinstance(each.value, Constant) or not steps.is_dropped(each.value)),
     )
 

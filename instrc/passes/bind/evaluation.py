@@ -27,7 +27,7 @@ from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import PENDING, Task, Then, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Span
+from instrc.source import Source, Span
 
 Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
 """Returns the value of any expression."""
@@ -76,6 +76,8 @@ class Evaluation:
         """Where the arguments of steps of the server are named."""
         self.passed: list[TypedArgument] = []
         """What inputs of called programs and tools of plans are given."""
+        self.calls: dict[Source, Span] = {}
+        """The call that each program was read for."""
         self.read: set[str] = set()
         """Local names and inputs of the program itself that have been looked up."""
         self._scopes = 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import msgspec
 
 from instrc import problems
 from instrc.ir.fusion import suffix_of
+from instrc.ir.graph import Graph
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
@@ -20,7 +22,7 @@ from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
-from instrc.source import Span
+from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
 from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
@@ -39,6 +41,7 @@ def call_program(
     names = _names(ev, program, span, context)
     if names is None:
         return None
+    ev.calls[names.program.source] = span
     expression = _export(ev, program, names, span)
     given = yield evaluate_arguments(ev, names, program.file.segment, written, span, context)
     if given is None or expression is None:
@@ -58,6 +61,24 @@ def call_program(
     value = yield ev.value(expression, inside)
     ev.report.change(before, lambda each: _with_call(each, span))
     return value
+
+
+def show_calls(graphs: Iterable[Graph], report: Report) -> None:
+    """Give the problems that later stages found in called programs the calls that led there."""
+    calls = {source: call for graph in graphs for source, call in graph.calls.items()}
+    if calls:
+        report.change(0, lambda problem: _with_calls(problem, calls))
+
+
+def _with_calls(problem: Problem, calls: Mapping[Source, Span]) -> Problem:
+    if problem.calls or problem.at is None or problem.at.source not in calls:
+        return problem
+    found: list[Span] = []
+    source = problem.at.source
+    while source in calls:
+        found.append(calls[source])
+        source = calls[source].source
+    return replace(problem, calls=tuple(found))
 
 
 def _with_call(problem: Problem, span: Span) -> Problem:
