@@ -34,9 +34,9 @@ def elements(schema: Json) -> Json:
 
 
 def is_no_list(schema: Json) -> bool:
-    """Tell whether a value of a schema is certainly neither a list nor `null`, which stands for the empty list."""
+    """Tell whether a value of a schema is certainly no list; one that is `null` has no elements either."""
     types = [_types(branch) for branch in alternatives(schema)]
-    return all(names is not None and {"array", "null"}.isdisjoint(names) for names in types)
+    return all(names is not None and "array" not in names for names in types)
 
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:

@@ -73,6 +73,7 @@ def _arguments(value: Json, index: int, tool: PlanTool | None, add: Add, unread:
         return _uniform(value, index, tool, add, unread)
     if value.__class__ is not dict:
         add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
+        unread.update(tool.required if tool is not None else ())
         return {}
     return {name: _read_argument(name, given, tool) for name, given in value.items()}
 
@@ -97,7 +98,8 @@ def _uniform(entries: list[Json], index: int, tool: PlanTool | None, add: Add, u
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) < 3:
             add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
-            unread.update(part for part in parts[:1] if isinstance(part, str))
+            named = parts[0] if parts else None
+            unread.update([named] if isinstance(named, str) else tool.required if tool is not None else ())
             continue
         name, kind, text = texts
         if name in found:

@@ -97,6 +97,26 @@ FAULTY: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "after is one id": ([task("a", "Open", after="b"), task("b", "Open")], [("invalid-plan", "/0/after")]),
     "a dependency under another name": ([task("a", "Open") | {"depends/on": ["b"]}], [("invalid-plan", "/0/depends~1on")]),
     "arguments in a text": ([{"tool": "Open", "id": "a", "arguments": "{}"}], [("invalid-plan", "/0/arguments")]),
+    "arguments in a text, where some are needed": (
+        [{"tool": "Search", "id": "a", "arguments": '{"query": "x"}'}],
+        [("invalid-plan", "/0/arguments")],
+    ),
+    "an argument without a name": (
+        [{"tool": "Search", "id": "a", "arguments": [{"is": "value", "text": "x"}]}],
+        [("invalid-plan", "/0/arguments/0")],
+    ),
+    "each over a member of a list": (
+        [task("a", query="x"), task("b", query={"each": "a.items.name"})],
+        [("wrong-argument", "/1/arguments/query")],
+    ),
+    "each over an element that is a text": (
+        [task("a", query="x"), task("b", query={"each": "a.items.0"})],
+        [("wrong-argument", "/1/arguments/query")],
+    ),
+    "each over a text or null": (
+        [task("a", "Window"), task("b", query={"each": "a"})],
+        [("wrong-argument", "/1/arguments/query")],
+    ),
     "two of one id": ([task("a", "Open"), task("a", "Open")], [("duplicate-task", "/1/id")]),
     "no such tool": ([task("a", "Serch", query="x")], [("unknown-tool", "/0/tool")]),
     "reads nobody": ([task("a", query={"from": "b.items.0"})], [("dangling-task", "/0/arguments/query")]),
