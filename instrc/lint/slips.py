@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+from instrc.durations import is_duration
+from instrc.ir.graph import TIMING
 from instrc.ir.surface import Annotated, Anonymous, Binding, Body, Call, Input, Literal, Name, Object, Pipe, Program, Uri
 from instrc.limits.programs import COMPARED_LABELS, COMPARED_NAME
 from instrc.lint.nodes import program_nodes
@@ -23,6 +25,9 @@ _EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as w
 _LABEL = re.compile(r"[(,{]\s*+([^\W\d]\w{4,}+)\s*+:")
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
 """A `Fail` without anything in its brackets."""
+_TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
+"""A time that may be an argument: annotations that begin with it are left out."""
+_PEOPLE = ("_User", "_Human")
 _SHORTEST = 5
 """The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
 _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
@@ -35,8 +40,9 @@ def slips(program: Program) -> Iterator[Problem]:
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
     similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
     named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
+    timed = _TIMED.search(text)
     yield from named
-    if not (deeper or empty or similar or bare):
+    if not (deeper or empty or similar or bare or timed):
         return
     written = list(program_nodes(program.statements))
     if deeper:
@@ -47,6 +53,8 @@ def slips(program: Program) -> Iterator[Problem]:
         yield from _similar_labels(written)
     if bare:
         yield from _bare_fails(written)
+    if timed:
+        yield from _timed_people(written)
 
 
 def _goals_like_names(program: Program) -> list[Problem]:
@@ -79,6 +87,18 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
                 yield BareFail(at=node.span)
             case _:
                 pass
+
+
+def _timed_people(written: list[object]) -> Iterator[Problem]:
+    """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
+    from instrc.problems.slips import DeadlineAsArgument  # only where there is one
+
+    for node in written:
+        if not isinstance(node, Call) or not node.callee.text.endswith(_PEOPLE):
+            continue
+        for label, at, value in _labelled(node):
+            if label in TIMING and isinstance(value, Literal) and isinstance(value.value, str) and is_duration(value.value):
+                yield DeadlineAsArgument(at=at, word=label, written=value.value)
 
 
 def _plain(value: object) -> object:
@@ -198,11 +218,17 @@ def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
 
 def _labels(call: Call) -> dict[str, Span]:
     """Return the labels of the values that a call is given, those in braces included."""
-    found = {argument.label: argument.label_span for argument in call.arguments if argument.label and argument.label_span}
+    return {label: at for label, at, _ in _labelled(call)}
+
+
+def _labelled(call: Call) -> Iterator[tuple[str, Span, object]]:
+    """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
+    for argument in call.arguments:
+        if argument.label and argument.label_span:
+            yield argument.label, argument.label_span, argument.value
     for argument in call.arguments:
         if argument.label is None and isinstance(argument.value, Object):
-            found |= {each.key: each.key_span for each in argument.value.fields}
-    return found
+            yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
 
 
 def _is_slip(label: str, other: str) -> bool:

@@ -113,6 +113,45 @@ class BareFail(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlineAsArgument(Problem):
+    """A step of a person is given a time under the name `within` or `delay`, as if that set its deadline.
+
+    What stands in the brackets of a call is an argument: this person is shown it, and nothing waits or ends.
+
+    ```aug letter.aug
+    "Answer a letter" | Draft | Confirm_User(within: "P2D")
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/confirm_User.vibe.json
+    { "type": "object", "properties": { "decision": { "enum": ["Approve", "Reject"] } } }
+    ```
+
+    Write it after the call: `Confirm_User @ { within: "P2D" }`.
+    """
+
+    name: ClassVar[str] = "deadline-as-argument"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    written: str
+    """The time."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is an argument here, which the person is shown: it sets no time"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f'write it after the call: `Confirm_User(draft) @ {{ {self.word}: "{self.written}" }}`'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyBraces(Problem):
     """Braces or quotes contain nothing, so they have no effect.
 

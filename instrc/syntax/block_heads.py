@@ -30,6 +30,7 @@ _WORDS = {
     ("when", "|"): "write `or`: `when PATH is VALUE or PATH is VALUE { … }`",
     ("each", ","): ONE_ELEMENT,
     ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
+    ("each", "@"): "a limit is `max`: `each NAME in PATH max 5 { … }`; a time stands behind the braces: `{ … } @ { within: … }`",
     ("each", "until"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
     ("each", "while"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
     ("each", "if"): _FOR_ALL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems import blocks, words
+from instrc.problems import blocks, conditions, words
 from instrc.syntax.block_heads import BEHIND_BRACES, EACH_NUMBER, ONE_ELEMENT, Head, head_of, incomplete, to_braces
 from instrc.syntax.conditions import condition_slip
 from instrc.syntax.spelling import HANDLING
@@ -70,7 +70,7 @@ def _each(view: View, head: Head) -> Slip:
     if head.first and token.kind == "LPAR":
         if view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "COMMA":
             return incomplete(view, head.word, "a name", ONE_ELEMENT)
-        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+        return conditions.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if head.first:
         return incomplete(view, head.word, "a name")
     if view.accepts("IN"):
@@ -79,10 +79,10 @@ def _each(view: View, head: Head) -> Slip:
             return problem, TokenRepair((view.one("IN"),), 1)
         return incomplete(view, head.word, "`in`")
     if view.before() == "IN":
-        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), to_braces(view)
+        return conditions.BadCondition(at=view.span(token), slip="value", word="in"), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
         slip = "range" if view.text(view.read[-1]) in _NUMBERS else "call"
-        return blocks.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), to_braces(view)
+        return conditions.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), to_braces(view)
     counted = view.text(token) == "to" and view.before() == "NUMBER"
     return incomplete(view, head.word, "`{`", EACH_NUMBER if counted else "") if view.accepts("LBRACE") else None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from instrc.durations import from_words, is_duration
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, brackets, keywords, notation, words
 from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, DEFINING, GIVE_UP, OPENING, Slip, View, first_on_line
+from instrc.syntax.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, View, first_on_line
 
 _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
 
@@ -40,45 +42,47 @@ def stray_else(view: View) -> Slip:
 
 
 def called_block(view: View) -> Slip:
-    """See to a word of other languages that is called before braces: `timeout("PT5M") { … }`."""
-    if not view.open:
-        opening = view.place if view.token.kind == "LBRACE" else -1
-    else:
-        bracket = view.open[-1][0]
-        opening = view.tokens.index(bracket) if bracket.kind == "LBRACE" else _behind_brackets(view)
-    if view.token.kind == "LBRACE" and view.before() == "RPAR":
-        opening = view.place
-    name = _called_before(view, opening)
+    """See to a word of other languages before braces, with what it is given: `timeout("PT5M") { … }`, `until c.ok { … }`."""
+    name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
     if name is None:
         return None
     return blocks.BracesAfterName(at=view.span(name), word=view.text(name), duration=_duration_behind(view, name)), GIVE_UP
 
 
-def _behind_brackets(view: View) -> int:
-    """Return where the braces open that follow the innermost bracket, -1 if none do."""
+def _openings(view: View) -> Iterator[int]:
+    """Yield where braces open that the mistake may be about: at it, around it, or behind it on its line."""
+    if view.in_braces:
+        yield view.tokens.index(view.open[-1][0])
     level = 0
-    for place in range(view.place, min(view.place + HEAD_TOKENS, len(view.tokens) - 1)):
+    for place in range(view.place, min(view.place + HEAD_TOKENS, len(view.tokens))):
         kind = view.tokens[place].kind
+        if kind == "LBRACE" and level <= 0:
+            yield place
+            return
         level += (kind in OPENING) - (kind in CLOSING)
-        if level < 0:
-            return place + 1 if view.tokens[place + 1].kind == "LBRACE" else -1
-    return -1
+        if level < -1 or kind == "SEMICOLON":
+            return
 
 
-def _called_before(view: View, opening: int) -> Token | None:
-    """Return the word that is called before braces on their line, if it is one that stands before braces in other languages."""
-    last = opening - 1
-    if last < 1 or view.tokens[last].kind != "RPAR":
-        return None
+def _word_before(view: View, opening: int) -> Token | None:
+    """Return the word that begins what stands before braces on their line, if it is one that other languages have there."""
+    first = opening
     level = 0
-    for place in range(last, max(last - HEAD_TOKENS, 0), -1):
-        kind = view.tokens[place].kind
+    while first and opening - first < HEAD_TOKENS:
+        kind = view.tokens[first - 1].kind
         level += (kind in CLOSING) - (kind in OPENING)
-        if not level:
-            name = view.tokens[place - 1]
-            joined = "\n" not in view.source.text[name.end : view.tokens[opening].start]
-            return name if name.kind == "NAME" and joined and view.text(name).casefold() in blocks.INSTEAD else None
-    return None
+        if level < 0 or (not level and kind not in _HEADED):
+            break
+        first -= 1
+    name = view.tokens[first]
+    if first and view.tokens[first - 1].kind in BLOCK:
+        return None
+    headed = opening - first > 1 and name.kind == "NAME" and view.text(name).casefold() in blocks.INSTEAD
+    return name if headed and "\n" not in view.source.text[name.end : view.tokens[opening].start] else None
+
+
+_HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
+"""What stands before braces behind such a word."""
 
 
 def _duration_behind(view: View, name: Token) -> str:

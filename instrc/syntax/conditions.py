@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems import blocks, words
+from instrc.problems import conditions, words
 from instrc.syntax.block_heads import Head, incomplete, to_braces
 from instrc.syntax.spelling import NEGATED
 from instrc.syntax.tables import END
@@ -88,23 +88,23 @@ def _condition(view: View, head: Head) -> Slip:
     """See to what can be no path and no value, and to a condition that has no end."""
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
-        return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
+        return conditions.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
     if view.before() == "AT" and token.kind == "STRING":
         said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
         return incomplete(view, head.word, "a schema", said)
     if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
-        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
+        return conditions.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
     if view.before() == "IS":
         at = view.gap() if token.kind == END else view.span(token)
-        return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
+        return conditions.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
     if head.first and token.kind == "LPAR":
-        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+        return conditions.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
-        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
+        return conditions.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
     if head.first and token.kind == "LBRACE":
         return incomplete(view, head.word, "a condition")
     if head.first:
-        return blocks.BadCondition(
+        return conditions.BadCondition(
             at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
         ), to_braces(view)
     return incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None

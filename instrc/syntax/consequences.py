@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from instrc.problems.blocks import BadCondition, BracesAfterName, IncompleteBlock, MissingBraces, StrayElse, StrayWord
+from instrc.problems.blocks import BracesAfterName, IncompleteBlock, MissingBraces, StrayElse, StrayWord
 from instrc.problems.brackets import (
     ExtraClosingBracket,
     ExtraComma,
@@ -14,6 +14,7 @@ from instrc.problems.brackets import (
     MissingComma,
     SemicolonInBrackets,
 )
+from instrc.problems.conditions import BadCondition
 from instrc.problems.deadlines import BadDuration
 from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import MissingColon, MissingKey, NotPlainData, RepeatedKey, StrayColon, UnexpectedText

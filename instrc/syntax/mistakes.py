@@ -121,6 +121,8 @@ def _unexpected(view: View) -> Problem:
     expected += [f"`{sign}`" for sign in kinds]
     if view.before() == "DOT":
         expected = ["the name of a member, or no `.` before it"]
+    elif token.kind == "DOT" and view.before() in {"RBRACE", "RPAR"}:
+        return notation.UnexpectedText(at=at, what=what, expected="a name before it: `const found = …;`, then `found.NAME`")
     if view.accepts(END):
         expected.append("the end of the statement")
     return notation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))

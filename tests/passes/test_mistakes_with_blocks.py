@@ -408,3 +408,28 @@ def test_a_definition_in_brackets_says_where_it_may_stand(text: str) -> None:
     [problem] = found(text.replace("«", "").replace("»", ""), VIBES)
     assert (problem.name, problem.at.text) == ("unexpected-text", text.partition("«")[2].partition("»")[0])
     assert "`do { const a = A(b); a }`" in problem.hint
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'Confirm_User(prompt, «within»: "P2D")',
+        'Confirm_User({ draft: prompt, «within»: "P2D" })',
+        'Confirm_User(«delay»: "PT5S")',
+    ],
+)
+def test_a_deadline_that_a_person_is_given_as_an_argument_is_told(call: str) -> None:
+    word = call.partition("«")[2].partition("»")[0]
+    assert_one_problem(f"do {{ {call} }}", "deadline-as-argument", f"Confirm_User(draft) @ {{ {word}:", VIBES)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'Send_Activity(prompt, within: "P2D")',
+        'Confirm_User(prompt) @ { description: "x", within: "P2D" }',
+        'Confirm_User(within: "Pisa")',
+    ],
+)
+def test_a_time_that_may_be_meant_is_let_through(call: str) -> None:
+    assert found(f"do {{ {call} }}", VIBES) == []
