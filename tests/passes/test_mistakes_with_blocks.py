@@ -433,3 +433,31 @@ def test_a_deadline_that_a_person_is_given_as_an_argument_is_told(call: str) -> 
 )
 def test_a_time_that_may_be_meant_is_let_through(call: str) -> None:
     assert found(f"do {{ {call} }}", VIBES) == []
+
+
+@pytest.mark.parametrize(
+    ("marked", "reason"),
+    [
+        ('Fail(«code»: 404, message: "none")', "404 is not of type"),
+        ('Fail(«kind»: "other", message: "none")', '"other" is not one of'),
+        ("Fail(«message»: 5)", '5 is not of type "string"'),
+        (PEOPLE + "Fail(message: p.«names»)", "of the type array, and takes string"),
+    ],
+)
+def test_what_a_fail_cannot_pass_on_is_told(marked: str, reason: str) -> None:
+    before, _, rest = marked.partition("«")
+    [problem] = found(marked.replace("«", "").replace("»", ""), VIBES)
+    assert (problem.name, problem.at.start, problem.at.text) == ("wrong-argument", len(before), rest.partition("»")[0])
+    assert reason in problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Fail(message: null, code: "x")',
+        "try { Draft(prompt) } else { Fail(kind: error.kind, code: error.code, message: error.message) }",
+        PEOPLE + 'when p.organizer is "x" { Fail(message: p.organizer) } else { Draft(p) }',
+    ],
+)
+def test_what_a_fail_can_pass_on_is_let_through(text: str) -> None:
+    assert found(text, VIBES) == []

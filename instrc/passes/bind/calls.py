@@ -144,6 +144,8 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
         span=span,
         fail=True,
     )
+    for name, place in given.labels.items():
+        ev.labels.setdefault((number, name), place)
     return StepResult(Path(number))
 
 

@@ -14,13 +14,16 @@ from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json, mapping
 from instrc.passes.compose.nulls import inputs_of
-from instrc.passes.compose.outcomes import Outcomes
+from instrc.passes.compose.outcomes import ERROR, Outcomes
 from instrc.problems.report import Report
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.literals import literal_fault
 from instrc.schema.relations import disjoint
 from instrc.source import Span
 from instrc.syntax.places import place_of_value
+
+_OF_FAIL = mapping(mapping(ERROR)["properties"])
+"""What a `Fail` takes: a `null` is as good as nothing."""
 
 
 def check_fitting(flat: FlatGraph, report: Report) -> None:
@@ -41,12 +44,12 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
 
 def _typed_arguments(flat: FlatGraph) -> Iterator[TypedArgument]:
     for step in flat.graph.awaited():
-        if step.executor == "server" and step.output and step.arguments:
-            properties, _ = inputs_of(step, flat.schemas.get(step.number))
+        if step.executor == "server" and (step.output or step.fail) and step.arguments:
+            properties = _OF_FAIL if step.fail else inputs_of(step, flat.schemas.get(step.number))[0]
             callee = step.activity or step.base_name
             for argument in step.arguments:
                 label = argument.label
-                if label is not None and label in properties:
+                if label is not None and label in properties and not (step.fail and argument.value == Constant(None)):
                     named = flat.graph.labels.get((step.number, label), step.span)
                     yield TypedArgument(callee, label, argument.value, properties[label], step.span, named)
     yield from flat.graph.passed
