@@ -25,6 +25,8 @@ WORTH_KEEPING = 50
 """Files of one run from which on its results are kept."""
 WORTH_SHARING = 400
 """Files to check from which on all cores are used: a process costs what a hundred files cost."""
+PARTS = 32
+"""Into which the files of each process are divided: the last ones are done by whichever process is ready for more."""
 
 
 def check_files(
@@ -41,7 +43,7 @@ def check_files(
     workspace = Workspace(roots, shared, locked=locked)
     count = workers if workers is not None else (os.cpu_count() or 1)
 
-    def check(unknown: Sequence[str]) -> Iterator[tuple[str, list[Problem]]]:
+    def check(unknown: Sequence[str]) -> Iterable[tuple[str, list[Problem]]]:
         if _worth_sharing(unknown, count):
             return _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
         return _one_by_one(unknown, workspace, watch)
@@ -80,28 +82,36 @@ def _worth_sharing(files: Sequence[str], workers: int) -> bool:
     return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
 
 
-def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> Iterator[tuple[str, list[Problem]]]:
-    """Check files in several processes; neighbours stay together, since they are likely to look at the same vibes."""
+def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> list[tuple[str, list[Problem]]]:
+    """Check files in several processes, of which this one is the last; neighbours are likely to look at the same vibes."""
     import threading  # a pool of processes takes long to load, and few runs need one
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     forks = sys.platform == "linux" and threading.active_count() == 1
-    size = -(-len(files) // (workers * 4))
-    parts = [list(files[start : start + size]) for start in range(0, len(files), size)]
-    with ProcessPoolExecutor(workers, get_context("fork" if forks else "spawn")) as pool:
-        for done in pool.map(_check_part, parts, [settings] * len(parts)):
-            yield from done
+    size = -(-len(files) // (workers * PARTS))
+    parts = [files[start : start + size] for start in range(0, len(files), size)]
+    if forks:
+        _check_part(files[:: len(files) // PARTS], settings)  # some from everywhere: what these load, each process has
+    with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
+        elsewhere = [pool.submit(_check_part, part, settings) for part in parts]
+        here = {
+            number: _check_part(parts[number], settings) for number in reversed(range(len(parts))) if elsewhere[number].cancel()
+        }
+        found = [here[number] if number in here else each.result() for number, each in enumerate(elsewhere)]
+    return [
+        (file, problems) for part, of_part in zip(parts, found, strict=True) for file, problems in zip(part, of_part, strict=True)
+    ]
 
 
 _Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
 """Roots, shared roots, and whether the lock decides."""
 _workspaces: dict[_Settings, Workspace] = {}
-"""Of this worker process: what it has read stays read."""
+"""Of this process: what it has read stays read."""
 
 
-def _check_part(files: list[str], settings: _Settings) -> list[tuple[str, list[Problem]]]:
+def _check_part(files: Sequence[str], settings: _Settings) -> list[list[Problem]]:
     if settings not in _workspaces:
         roots, shared, locked = settings
         _workspaces[settings] = Workspace(roots, shared, locked=locked)
-    return list(_one_by_one(files, _workspaces[settings], iter))
+    return [found for _, found in _one_by_one(files, _workspaces[settings], iter)]
