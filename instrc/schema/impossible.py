@@ -22,7 +22,7 @@ from instrc.schema.maybe_impossible import is_written_false, may_be_impossible
 from instrc.schema.members import of_item, of_property, required_names
 from instrc.schema.relations import Answering
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
-from instrc.schema.walk import with_parts
+from instrc.schema.walk import every_schema, with_parts
 
 SchemaObject: TypeAlias = dict[str, Json]
 
@@ -50,7 +50,7 @@ def impossible_parts(
     objects = [(path, node) for path, node in nodes if isinstance(node, dict)]
     target = _resolver(root, objects)
     judge = Answering(target, PAIRS_AT_A_PLACE)
-    asked = [(path, node) for path, node in objects if path in told or may_be_impossible(node)]
+    asked = [(path, node) for path, node in objects if path in told or (may_be_impossible(node) and not _extends(node))]
     hits = {id(node): path for path, node in asked if path in told or judge.refuses_all(_with_closed(node))}
     if hits:
         yield from _innermost(objects, hits, told, target)
@@ -62,6 +62,30 @@ def impossible_parts(
 
         found = ((path, without_texts(node)) for path, node in of_patterns)
         yield from (Impossible(path, words, ()) for path, words in found if words and path not in {*told, *hits.values()})
+
+
+def _extends(node: SchemaObject) -> bool:
+    """Tell whether a schema is no more than a plain one in its `allOf`, asked about by itself, with references elsewhere."""
+    branches = node.get("allOf")
+    if branches.__class__ is not list or not node.keys() - {"allOf"} <= NO_ASSERTIONS:
+        return False
+    here = [branch for branch in branches if not _is_elsewhere(branch)]
+    return len(here) <= 1 and all(_is_plain(part) for each in here for part in every_schema(each))
+
+
+def _is_plain(schema: Json) -> bool:
+    """Tell whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
+    if not isinstance(schema, dict):
+        return False
+    return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
+
+
+def _is_elsewhere(schema: Json) -> bool:
+    """Tell whether a schema only refers to another document, of which nothing is known here."""
+    if not isinstance(schema, dict) or not schema.keys() - {"$ref"} <= NO_ASSERTIONS:
+        return False
+    reference = schema.get("$ref")
+    return isinstance(reference, str) and not reference.startswith("#")
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
@@ -180,4 +204,6 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
 
 _OPAQUE: Json = {"$ref": "impossible:"}
 """Stands for an impossible schema, of which nothing is to be known."""
+_PLAIN = NO_ASSERTIONS | {"type", "properties", "required", "items", "minItems", "maxItems"}
+_OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength", "minimum", "maximum"}
 _IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
