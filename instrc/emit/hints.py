@@ -39,6 +39,7 @@ class Hints:
         self.graph = plan.flat.graph
         self.part = part
         self.sentence = sentence
+        self._around_paths = (sentence or "").split("{paths}")
         self.paths = paths
         self._inputs: dict[str, Json] = {}
         """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
@@ -63,7 +64,7 @@ class Hints:
 
     def said(self, told: Sequence[str]) -> str:
         """Return the hint that tells some paths."""
-        return (self.sentence or "").replace("{paths}", ", ".join(told))
+        return ", ".join(told).join(self._around_paths)
 
     def _is_absent(self, path: Path) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""

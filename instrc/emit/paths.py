@@ -128,11 +128,13 @@ class Paths:
             return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
-    def ordered(self, reads: Sequence[Path], item: int | None) -> list[Path]:
+    def ordered(self, reads: Sequence[Path], item: int | None) -> Sequence[Path]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
+        if len(reads) == 1:
+            return reads
         ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
         return [path for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)]
 

@@ -30,9 +30,10 @@ def process_document(plan: Plan, schemas: StepSchemas, title: str | None) -> Jso
         # a block is repeated an item, steps are multiplied inside theirs
         once = (None,) if chunk.block is None else schemas.items
         for item in once:
-            names.append(context_name(chunk, item))
             for each in all_chunks(graph, (chunk,), plan.inside):
                 name, definition = context_name(each, item), definition_name(each, item)
+                if each is chunk:
+                    names.append(name)
                 if each.block is not None:
                     definitions[definition] = None  # it keeps its place
                     waiting.append((each, item, name, definition))
