@@ -132,11 +132,13 @@ def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Pro
             told.add(named)
 
 
-def _of_labels_that_do_not_exist(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield that a label resembles that of another call, where one of the two is told to be none of what is called."""
-    unknown = {problem.at for problem in by_name.get("unknown-argument", ()) if problem.at}
-    for problem in by_name.get("similar-label", ()):
-        if problem.at in unknown or getattr(problem, "there", None) in unknown:
+    similar = by_name.get("similar-label", ())
+    told = {problem.at for problem in (*by_name.get("unknown-argument", ()), *similar) if getattr(problem, "there", None) is None}
+    for problem in similar:
+        there = getattr(problem, "there", None)
+        if there is not None and (problem.at in told or there in told):
             yield problem
 
 
@@ -160,7 +162,7 @@ _RULES = (
     _unsatisfiable_for_a_reason,
     _beside_unknown_names,
     _of_one_name,
-    _of_labels_that_do_not_exist,
+    _of_labels_that_are_told,
     _in_mistakes,
 )
 

@@ -194,10 +194,11 @@ class EmptyBraces(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarLabel(Problem):
-    """Two calls of one instruction have labels that differ by one letter.
+    """A label differs by a letter or two from that of another call, or from an input that the activity lists.
 
-    A label of a value is free: it names the value for the instruction, and nothing says which names exist.
-    So a misspelt label is not refused; an activity looks for the other name and does not find it.
+    A label of a value is free: it names the value for the instruction, and only an activity says which names exist.
+    So a misspelt label is not refused, unless `additionalProperties` is `false`; an activity looks for the other name
+    and does not find it.
 
     ```aug letters.aug
     const people = Identify(prompt);
@@ -222,16 +223,19 @@ class SimilarLabel(Problem):
     label: str
     callee: str
     other: str
-    there: Span
+    there: Span | None = None
+    """Where the other label stands; `None` if it is an input that the activity lists."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """The label of the other call."""
-        return (Label(self.there, f"here it is `{self.other}`"),)
+        return () if self.there is None else (Label(self.there, f"here it is `{self.other}`"),)
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.there is None:
+            return f"`{self.callee}` has the label `{self.label}` here, and lists the input `{self.other}`"
         return f"`{self.callee}` has the label `{self.label}` here, and `{self.other}` in another call"
 
     @property

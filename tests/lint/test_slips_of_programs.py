@@ -109,11 +109,16 @@ def test_a_goal_that_is_no_name_of_a_value_is_a_goal(text: str) -> None:
     assert warnings(text) == []
 
 
-def test_a_label_that_what_is_called_does_not_have_is_told_once() -> None:
-    inputs = {"reply": {"type": "string"}, "urgent": {"type": "boolean"}}
-    schema = {"type": "object", "properties": {**inputs, "output": {}}}
+@pytest.mark.parametrize(("closed", "name"), [(True, "unknown-argument"), (False, "similar-label")])
+def test_a_label_that_is_no_input_is_told_once(closed: bool, name: str) -> None:  # noqa: FBT001  -- a parameter
+    inputs = {"reply": {"type": "string"}, "urgent": {"type": "boolean"}, "output": {}}
+    schema = {"type": "object", "properties": inputs, "additionalProperties": not closed}
     program = "const d = Draft(prompt); Draft(Send_Activity(reply: d.text), Send_Activity(replay: d.text, urgent: true))"
     vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}, "Send_Activity": schema}
-    with pytest.raises(instrc.CompileError) as raised:
-        instrc.compile(program, vibes=vibes)
-    assert [problem.name for problem in raised.value.problems] == ["unknown-argument"]
+    report = Report()
+    try:
+        instrc.compile(program, vibes=vibes, report=report)
+    except instrc.CompileError as error:
+        report.problems[:] = error.problems
+    [problem] = report.once()
+    assert (problem.name, problem.at and problem.at.text) == (name, "replay")

@@ -1,21 +1,21 @@
-"""Arguments by name that an activity does not take, and those that it needs and is not given."""
+"""Arguments by name of an activity that lists what it takes: names that it excludes, probable slips, and what is left out."""
 
 from __future__ import annotations
 
-from instrc.ir.graph import FlatGraph
-from instrc.jsonvalue import Json
-from instrc.passes.compose.nulls import inputs_of
-from instrc.problems.report import Report
+from collections.abc import Iterator
 
-_OF_OTHER_NAMES = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
-"""Keywords that say something of names that an object does not list."""
+from instrc.ir.graph import FlatGraph, Step
+from instrc.passes.compose.nulls import inputs_of
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
 
 
 def check_inputs(flat: FlatGraph, report: Report) -> None:
-    """Report calls with names that are no inputs, or without one that is required.
+    """Report calls of activities without an input that is required, or with a name that is none.
 
-    What an activity takes is listed beside its `output`; one that lists nothing takes anything, and a plain argument
-    may bring any of them.
+    What an activity takes is listed beside its `output`.  A label needs no property, so another name is an error only
+    where the schema excludes it, and a warning where it resembles an input that is not given.  A plain argument may
+    bring any input.
     """
     for step in flat.graph.awaited():
         if step.executor != "server" or not step.output or not step.arguments:
@@ -26,21 +26,30 @@ def check_inputs(flat: FlatGraph, report: Report) -> None:
         if not properties or len(given) < len(step.arguments):
             continue
         needed = tuple(name for name in required if name in properties)
-        unknown = [name for name in given if name not in properties and _is_closed(schema)]
-        if not unknown and set(needed) <= set(given):
+        others = [name for name in given if name not in properties]
+        if others or not set(needed) <= set(given):
+            closed = isinstance(schema, dict) and schema.get("additionalProperties") is False
+            for problem in _faults(flat, step, given, tuple(properties), needed, closed=closed):
+                report.add(problem)
+
+
+def _faults(
+    flat: FlatGraph, step: Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
+) -> Iterator[Problem]:
+    from instrc.passes.argument_names import missing_arguments, unknown_argument  # most calls are right
+    from instrc.problems.slips import SimilarLabel
+    from instrc.problems.suggest import nearest
+
+    callee = step.activity or step.base_name
+    missing = {name for name in needed if name not in given}
+    for name in given:
+        if name in known:
             continue
-        from instrc.passes.argument_names import missing_arguments, unknown_argument  # most calls are right
-
-        callee, known = step.activity or step.base_name, tuple(properties)
-        for name in unknown:
-            at = flat.graph.labels.get((step.number, name), step.span)
-            report.add(unknown_argument(name, at, callee, known))
-        if (missing := missing_arguments(given, step.span, callee, known, needed)) is not None:
-            report.add(missing)
-
-
-def _is_closed(schema: Json | None) -> bool:
-    """Tell whether an object takes only the names that it lists: it says so, or says nothing of others."""
-    if not isinstance(schema, dict):
-        return False
-    return schema.get("additionalProperties") is False or _OF_OTHER_NAMES.isdisjoint(schema)
+        at = flat.graph.labels.get((step.number, name), step.span)
+        near = nearest(name, tuple(each for each in known if each not in given))
+        if closed or not missing.isdisjoint(near):
+            yield unknown_argument(name, at, callee, known)
+        elif near:
+            yield SimilarLabel(at=at, label=name, callee=callee, other=near[0])
+    if (found := missing_arguments(given, step.span, callee, known, needed)) is not None:
+        yield found
