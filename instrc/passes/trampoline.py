@@ -43,14 +43,11 @@ def run_task(work: Work[T_co]) -> T_co:
     """The tasks and the functions that wait for the value of the one behind them, or of the work at hand."""
     at_hand: _Untyped = work
     while True:
-        kind = type(at_hand)
-        if kind is Then:
+        while type(at_hand) is Then:
             waiting.append(at_hand.then)
             at_hand = at_hand.work
-            continue
-        value = None
-        task = at_hand
-        if kind is not GeneratorType:
+        task, value = at_hand, None
+        if type(at_hand) is not GeneratorType:
             if not waiting:
                 found: T_co = at_hand
                 return found

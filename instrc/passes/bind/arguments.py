@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,30 +20,22 @@ from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_plan_or_one_of, reads_and_calls
 from instrc.passes.bind.values import BoundValue, BraceNames, Data, Inner
 from instrc.passes.trampoline import PENDING, Task, Then, Work
+from instrc.source import Span
+
+T = TypeVar("T")
 
 FAIL = Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
 
-def collect(
-    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext
-) -> Work[CallInputs]:
-    """Evaluate what stands in the brackets of a call, left to right.
-
-    A piped value is its first plain argument.
-    """
-    given = CallInputs()
-    if context.own and context.piped is not None:
-        given.complete = given.add(None, context.piped)
-    return _Arguments(ev, instruction, written, context, context.inside(), given).work() if written else given
-
-
-class _Arguments(Struct):
+class CallArguments(Struct, gc=False):
     """What stands in the brackets of a call, while it is evaluated."""
 
     ev: Evaluation
     instruction: Instruction
     written: tuple[Written, ...]
+    span: Span
+    """The whole call."""
     context: EvaluationContext
     inside: EvaluationContext
     """The place of an argument."""
@@ -47,23 +43,23 @@ class _Arguments(Struct):
     place: int = 0
     """The argument that is next."""
 
-    def work(self) -> Work[CallInputs]:
-        """Evaluate the arguments that are left; where one has to be waited for, the others come after it."""
-        ev = self.ev
-        while self.place < len(self.written):
-            each = self.written[self.place]
+    def evaluate(self, then: Callable[[CallArguments], T]) -> Work[T]:
+        """Evaluate the arguments that are left, and return what `then` makes of all of them."""
+        written = self.written
+        while self.place < len(written):
+            each = written[self.place]
             label, value = each.label, each.value
             if (label is None and type(value) is Object) or (label is not None and is_data(value)):
-                return Then(self._in_braces(each), self._go_on)
-            if label is not None and not take_label(ev, self.given, label, each.label_span or value.span):
+                return Then(self._in_braces(each), partial(self._go_on, then))
+            if label is not None and not take_label(self.ev, self.given, label, each.label_span or value.span):
                 self.given.complete = False
                 self.place += 1
                 continue
-            found = ev.value(value, self.inside)
+            found = self.ev.value(value, self.inside)
             if type(found) in PENDING:
-                return Then(found, self._take_and_go_on)
+                return Then(found, partial(self._take_and_go_on, then))
             self._take(found)  # type: ignore[arg-type]  # it is not pending
-        return self.given
+        return then(self)
 
     def _in_braces(self, each: Written) -> Task[bool]:
         """Read an object as the arguments that it names, and data under a label like a field of one."""
@@ -74,31 +70,53 @@ class _Arguments(Struct):
             fields = each.value.fields
         return _braces(self.ev, self.instruction, fields, self.given, context)
 
-    def _take_and_go_on(self, value: BoundValue | None) -> Work[CallInputs]:
+    def _take_and_go_on(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
         self._take(value)
-        return self.work()
+        return then(self) if self.place == len(self.written) else self.evaluate(then)
 
     def _take(self, value: BoundValue | None) -> None:
         """Take the value of the next argument; a literal alone is none."""
-        each = self.written[self.place]
+        each, given = self.written[self.place], self.given
         if type(value) is Data and each.label is None and not value.given:
             failing = self.instruction is FAIL
             self.ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=failing))
             value = None
-        self._note(taken=value is not None and self.given.add(each.label, value))
+        if value is None or not given.add(each.label, value):
+            given.complete = False
+        if given.unchecked:
+            check_names(self.ev, given, each.value.span)
+        self.place += 1
 
-    def _go_on(self, taken: bool) -> Work[CallInputs]:  # noqa: FBT001  -- it is handed over alone
-        self._note(taken=taken)
-        return self.work()
-
-    def _note(self, *, taken: bool) -> None:
-        """Note whether the next argument could be taken; the one behind it is next then."""
+    def _go_on(self, then: Callable[[CallArguments], T], taken: bool) -> Work[T]:  # noqa: FBT001  -- it is handed over alone
+        """Go on behind braces that were read."""
         given = self.given
-        if given.unchecked and not check_names(self.ev, given, self.written[self.place].value.span):
-            taken = False
         if not taken:
             given.complete = False
+        if given.unchecked:
+            check_names(self.ev, given, self.written[self.place].value.span)
         self.place += 1
+        return self.evaluate(then)
+
+
+def arguments_of(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> CallArguments:
+    """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
+    given = CallInputs()
+    if context.own and context.piped is not None:
+        given.complete = given.add(None, context.piped)
+    return CallArguments(ev, instruction, written, span, context, context.inside(), given)
+
+
+def collect(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Work[CallInputs]:
+    """Evaluate what stands in the brackets of a call, left to right."""
+    return arguments_of(ev, instruction, written, span, context).evaluate(_given)
+
+
+def _given(arguments: CallArguments) -> CallInputs:
+    return arguments.given
 
 
 def _braces(
@@ -125,7 +143,7 @@ def _braces(
             if slot is None:
                 complete = False
             else:
-                given.slots.append(slot)
+                given.add_slot(slot)
                 keys.fields[each.key] = Inner()
         elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
             value = yield ev.value(expression, inside)
@@ -137,7 +155,7 @@ def _braces(
             if slot is None:
                 complete = False
             else:
-                given.slots.append(slot)
+                given.add_slot(slot)
                 given.has_value = given.has_value or read[0]
                 keys.fields[each.key] = Inner()
     return complete

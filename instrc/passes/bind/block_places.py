@@ -80,14 +80,12 @@ class BlockPlaces:
         found = _NO_NAMES
         for path in step.reads + step.needs:
             origin = path.origin
-            if isinstance(origin, int):
-                more = self._names.get(origin)
-            else:
-                more = None if isinstance(origin, str) else frozenset((origin,))
+            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is Local else None
             if more and not more <= found:
                 found = more | found if found else more
         if not found:
-            self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
+            if self._names:
+                self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
             return
         own = {region.number for region in regions_of(step.content)}
         self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found

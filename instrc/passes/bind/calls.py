@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec.structs import replace
 
 from instrc import problems
@@ -14,7 +12,7 @@ from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, mapping
-from instrc.passes.bind.arguments import FAIL, collect
+from instrc.passes.bind.arguments import FAIL, CallArguments, arguments_of, collect
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs
@@ -22,7 +20,7 @@ from instrc.passes.bind.lookup import find_instruction
 from instrc.passes.bind.signature import property_names
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import BoundValue, StepResult
-from instrc.passes.trampoline import PENDING, Task, Then, Work
+from instrc.passes.trampoline import Task, Work
 from instrc.schema.evaluation import satisfies
 from instrc.schema.members import required_names
 from instrc.source import Span
@@ -35,16 +33,18 @@ def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Work[BoundValue | None]:
     """Make a call a step."""
-    given = collect(ev, instruction, written, context)
-    if type(given) in PENDING:
-        return Then(given, partial(_step, ev, instruction, span, context))
-    return _step(ev, instruction, span, context, given)  # type: ignore[arg-type]  # it is not pending
+    return arguments_of(ev, instruction, written, span, context).evaluate(_step)
 
 
-def _step(
-    ev: Evaluation, instruction: Instruction, span: Span, context: EvaluationContext, given: CallInputs
-) -> BoundValue | None:
-    """Make the step of a call that is given its arguments."""
+def _step(arguments: CallArguments) -> BoundValue | None:
+    """Make the step of a call whose arguments are evaluated."""
+    ev, instruction, span, context, given = (
+        arguments.ev,
+        arguments.instruction,
+        arguments.span,
+        arguments.context,
+        arguments.given,
+    )
     called = ev.signature(instruction, span, context.annotations)
     if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
@@ -56,7 +56,7 @@ def _step(
         for argument in given.arguments:  # for a model, a constant is a property with one value
             if isinstance(argument.value, Constant):
                 name = argument.label or ""
-                given.slots.append(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
+                given.add_slot(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
         given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
     if given.slots and not check_slots(ev, instruction, called.schema, given.slots, context.annotations):
         return None
@@ -70,12 +70,13 @@ def _step(
         executor=called.executor,
         output=called.output,
         content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
+        same=None if given.slots or context.annotations else called.number,
         arguments=tuple(given.arguments),
         reads=given.reads(),
         activity=called.activity,
         span=span,
-        needs=tuple(given.needs),
-        chosen=tuple(given.chosen),
+        needs=given.needs,
+        chosen=given.chosen,
     )
     if called.executor == "server":
         for label, place in given.labels.items():
@@ -108,19 +109,20 @@ def _leave_out(given: CallInputs, schema: Json) -> None:
     known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     optional = known.keys() - set(required_names(schema)) if isinstance(schema, dict) else set()
     arguments, constants = given.arguments, given.constants
-    given.arguments, given.constants = [], {}
+    kept: dict[int, str] = {}
+    given.arguments, given.constants = [], kept
     for place, each in enumerate(arguments):
         name = constants.get(place)
         if name and each.value == Constant(None) and each.label in optional and satisfies(None, known[each.label]) is False:
             continue
         if name:
-            given.constants[len(given.arguments)] = name
+            kept[len(given.arguments)] = name
         given.arguments.append(each)
 
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given: CallInputs = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
+    given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None

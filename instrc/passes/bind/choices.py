@@ -31,7 +31,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.source import Span
 
-Collect: TypeAlias = "Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Work[CallInputs]]"
+Collect: TypeAlias = "Callable[[Evaluation, Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
@@ -72,7 +72,7 @@ def _one_of(
         if value is not None and value != Inner(mistaken=True):
             ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
-    given.chosen.append(value.path)
+    given.chosen = (*given.chosen, value.path)
     return {}, Among(value.path, written.span)
 
 
@@ -90,7 +90,7 @@ def _plan(
             complete = False
         else:
             tools[tool.name] = tool
-            given.needs += [argument.value for argument in tool.bound if isinstance(argument.value, Path)]
+            given.needs += tuple([each.value for each in tool.bound if isinstance(each.value, Path)])
     if not call.arguments:
         ev.report.add(problems.plan_steps.NotForPlans(at=call.span, word="Plan()"))
         return None
@@ -133,7 +133,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     arguments, output, process = made
     known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
-    given = yield collect(ev, RUN_PLAN, labelled, context.inside())
+    given = yield collect(ev, RUN_PLAN, labelled, expression.span, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, Instruction) else called.file.segment

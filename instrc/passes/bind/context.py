@@ -47,6 +47,9 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
 
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
+        own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
+        if not own and self.key is None and self.timing is NO_TIMING:
+            return self
         return EvaluationContext(
             self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
         )

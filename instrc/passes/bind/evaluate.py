@@ -56,9 +56,9 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
     """Evaluate any expression."""
     if type(expression) is Call:
         return _call(ev, expression.callee, expression.arguments, expression.span, context)
+    if type(expression) is Name:
+        return _name(ev, expression, context)
     match expression:
-        case Name():
-            return _name(ev, expression, context)
         case Do() | When() | Each() | Repeat() | Try():
             return evaluate_block(ev, expression, context)
         case Uri():
@@ -118,7 +118,7 @@ def _at_annotation(problem: Problem, at: Span) -> Problem:
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate a bare name."""
-    found = look_up(name, context)
+    found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
     if isinstance(found, LocalName):
         alias = ev.ends.is_alias(found)
         return _call(ev, name, (), name.span, context) if alias else ev.local(name, found, context)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Never, TypeVar
+
 import msgspec
 
 from instrc import problems
@@ -14,28 +18,48 @@ from instrc.passes.bind.steps import slot_reads
 from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.source import Span
 
+_NONE: Mapping[Any, Never] = MappingProxyType({})  # of no table in particular
+K = TypeVar("K")
+V = TypeVar("V")
 
-class CallInputs(msgspec.Struct):
-    """What a call is given, sorted."""
+
+def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
+    """Return a table with an entry more: the same one, unless it is the empty one of all calls."""
+    if not isinstance(table, dict):
+        return {key: value}
+    table[key] = value
+    return table
+
+
+def _behind(items: Sequence[V], item: V) -> Sequence[V]:
+    """Return a list with an item more: the same one, unless there was none."""
+    if not isinstance(items, list):
+        return [item]
+    items.append(item)
+    return items
+
+
+class CallInputs(msgspec.Struct, gc=False):
+    """What a call is given, sorted; a list or a table that most calls do without is made when something goes into it."""
 
     arguments: list[Argument] = msgspec.field(default_factory=list)
-    slots: list[Slot] = msgspec.field(default_factory=list)
-    labels: dict[str, Span] = msgspec.field(default_factory=dict)
+    slots: Sequence[Slot] = ()
+    labels: Mapping[str, Span] = _NONE
     has_value: bool = False
     """Something is read, so the pipe or `prompt` is not."""
-    needs: list[Path] = msgspec.field(default_factory=list)
+    needs: tuple[Path, ...] = ()
     """What has to be there first although nobody is shown it."""
-    chosen: list[Path] = msgspec.field(default_factory=list)
+    chosen: tuple[Path, ...] = ()
     """Lists of which something is chosen."""
-    named: dict[str, tuple[Path | Constant, Span]] = msgspec.field(default_factory=dict)
+    named: Mapping[str, tuple[Path | Constant, Span]] = _NONE
     """The arguments that have a name, and where they are written; members of objects that are read are among them."""
-    constants: dict[int, str] = msgspec.field(default_factory=dict)
+    constants: Mapping[int, str] = _NONE
     """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
     complete: bool = True
     """Whether all that it is given can be given."""
     literal: bool = False
     """A constant is among the arguments."""
-    unchecked: list[tuple[str, Path | Constant]] = msgspec.field(default_factory=list)
+    unchecked: Sequence[tuple[str, Path | Constant]] = ()
     """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
 
     def add(self, label: str | None, value: BoundValue) -> bool:
@@ -51,7 +75,7 @@ class CallInputs(msgspec.Struct):
                 return all(added)
             case Data(constant, name):
                 if name:
-                    self.constants[len(self.arguments)] = label or name
+                    self.constants = _with(self.constants, len(self.arguments), label or name)
                     self.has_value = True
                 self.add_constant(label, constant)
             case _:
@@ -66,13 +90,20 @@ class CallInputs(msgspec.Struct):
     def _take(self, label: str | None, value: Path | Constant) -> None:
         self.arguments.append(Argument(label, value))
         if label is not None:
-            self.unchecked.append((label, value))
+            self.unchecked = _behind(self.unchecked, (label, value))
+
+    def add_slot(self, slot: Slot) -> None:
+        """Take something that is composed."""
+        self.slots = _behind(self.slots, slot)
 
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""
+        if len(self.arguments) == 1 and not self.chosen and not self.slots:  # as most calls
+            value = self.arguments[0].value
+            return [value] if type(value) is Path else []
         direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
         if not self.chosen and not self.slots:
-            return direct if len(direct) < 2 else list(dict.fromkeys(direct))
+            return list(dict.fromkeys(direct))
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 
@@ -84,16 +115,18 @@ def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> boo
     if label in given.labels:
         ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
         return False
-    given.labels[label] = span
+    given.labels = _with(given.labels, label, span)
     return True
 
 
-def check_names(ev: Evaluation, given: CallInputs, span: Span) -> bool:
-    """Tell whether the arguments at a place give no name to another value than one before: only one could be passed on."""
-    new, given.unchecked = given.unchecked, []
+def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
+    """Report an argument at a place that gives a name to another value than one before: only one could be passed on."""
+    new, given.unchecked = given.unchecked, ()
     for label, value in new:
-        known, first = given.named.setdefault(label, (value, span))
+        if label not in given.named:
+            given.named = _with(given.named, label, (value, span))
+        known, first = given.named[label]
         if known != value:
             ev.report.add(problems.names.RepeatedName(at=span, word=label, first=first, argument=True))
-            return False
-    return True
+            given.complete = False
+            return

@@ -46,6 +46,11 @@ class Brackets(msgspec.Struct):
     inner: dict[int, TakenUnit] = msgspec.field(default_factory=dict)
     """Steps taken by mixins within these brackets."""
 
+    def note(self, number: int, identity: int, *, held: bool) -> None:
+        """Note a step that is written here, and whether a mixin may hold it."""
+        self.mentioned[identity] = None
+        (self.written if held else self.barriers).add(number)
+
     def keep_out(self, paths: Iterable[Path]) -> None:
         """Let nothing be held that what is read here needs first."""
         self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))

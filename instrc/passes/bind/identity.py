@@ -137,11 +137,14 @@ class Identities:
             return self.of(instruction.name, instruction.uri, instruction.home)
         return self.of(instruction.name, "inline", self.json(instruction.schema))
 
-    def argument(self, argument: Argument) -> Hashable:
-        """Return what tells an argument from others."""
-        value, label = argument.value, argument.label
-        sign = self.path(value) if isinstance(value, Path) else self.content(value)
-        return sign if label is None else (label, sign)
+    def arguments(self, arguments: Iterable[Argument]) -> tuple[Hashable, ...]:
+        """Return what tells arguments from others."""
+        found: list[Hashable] = []
+        for each in arguments:
+            value, label = each.value, each.label
+            sign = self.path(value) if type(value) is Path else self.content(value)  # type: ignore[arg-type]  # a constant
+            found.append(sign if label is None else (label, sign))
+        return tuple(found)
 
     def written(self, arguments: tuple[Written, ...]) -> int:
         """Return the number of the arguments of a call as they are written, wherever that is."""
@@ -220,7 +223,7 @@ class Identities:
     def _engine(self, engine: Planned | Among | None) -> Hashable:
         match engine:
             case Planned(tools):
-                return tuple((tool.kind, tool.target, tuple(map(self.argument, tool.bound))) for tool in tools)
+                return tuple((tool.kind, tool.target, self.arguments(tool.bound)) for tool in tools)
             case Among(choices):
                 return self.path(choices)
             case None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from instrc import problems
@@ -65,7 +67,7 @@ def mix(
         if slot is None:
             complete = False
         else:
-            given.slots.append(slot)
+            given.add_slot(slot)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
         return None
@@ -121,7 +123,7 @@ def _put_around(
     return value
 
 
-def _keep_out(slots: list[Slot], schema: Json, brackets: Brackets) -> None:
+def _keep_out(slots: Sequence[Slot], schema: Json, brackets: Brackets) -> None:
     """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
     for slot in slots:
         if _stands_before(slot.name, schema):

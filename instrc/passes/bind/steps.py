@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from instrc.ir.blocks import Region
 from instrc.ir.executors import Executor
 from instrc.ir.fusion import Application, Argument, Filling, Fusion, MixinGroup, Slot, Unit
-from instrc.ir.graph import Step
+from instrc.ir.graph import NO_TIMING, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.block_places import NOTHING_FORESEEN, BlockPlaces, Foreseen
@@ -51,7 +51,7 @@ class Steps:
         self._known: dict[Hashable, dict[int, list[int]]] = {}
         """Steps by identity and region."""
         self._last: dict[int, int] = {}
-        """The last region that has a step of an identity."""
+        """The last region that has a step of an identity, where there are several such steps."""
         self._applied: dict[Hashable, tuple[TakenUnit, ...]] = {}
         self._mixed: dict[int, list[Hashable]] = {}
         """The uses of mixins in each region, with the steps that are written in their brackets."""
@@ -72,17 +72,19 @@ class Steps:
         fail: bool = False,
         needs: tuple[Path, ...] = (),
         chosen: tuple[Path, ...] = (),
+        same: int | None = None,
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
 
-        What it `reads` is there once each.
+        What it `reads` is there once each.  `same` is the number of its content, where that is known.
         """
-        same = self.identities
-        given = tuple([same.argument(each) for each in arguments])
-        read = () if reads == [each.value for each in arguments] else tuple([same.path(path) for path in reads])
-        needed = tuple([same.path(path) for path in needs]) if needs else ()
-        timing = context.timing
-        ident = same.of(base_name, executor, same.content(content), given, read, activity, timing, needed)
+        identities, timing = self.identities, context.timing
+        given = identities.arguments(arguments)
+        one = len(reads) == len(arguments) == 1 and reads[0] is arguments[0].value
+        read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
+        made = identities.content(content) if same is None else same
+        when, needed = None if timing is NO_TIMING else timing, tuple(map(identities.path, needs))
+        ident = identities.of(base_name, executor, made, given, read, activity, when, needed)
         key = None if context.key == PRIVATE else context.key
         number, paths = len(self.table), tuple(reads)
         step = Step(
@@ -90,36 +92,29 @@ class Steps:
         )
         number = self.one(step, ident, context)
         if context.brackets is not None:
-            context.brackets.mentioned[self.identities.steps[number]] = None
-            if executor == "model" and not output and self.regions.home(number) == context.region:
-                context.brackets.written.add(number)
-            else:
-                context.brackets.barriers.add(number)
+            held = executor == "model" and not output and self.regions.home(number) == context.region
+            context.brackets.note(number, identities.steps[number], held=held)
         return number
 
     def one(self, step: Step, ident: int, context: EvaluationContext) -> int:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
+        region = context.region
         if context.key == PRIVATE:
-            return self._take(step, context.region, ident)
+            return self._take(step, region, ident)
         known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
         if step.executor == "block":
             self.places.note_names(step)
         held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
         places = self._known.get(known)
-        number = None if places is None else self._find(places, step, context.region, only_here=held)
-        if number is None:
-            region = context.region if held or not self._expected else self._expecting(known, step, context.region)
-            number = self._take(step, region, known)
-            for each in (ident,) if ident == known else (ident, known):
-                places = self._known.get(each)
-                if places is None:
-                    self._known[each], self._last[each] = {region: [number]}, region
-                    continue
-                if self._last[each] > region:  # a region after this one, while it is read, lies in it
-                    self.late.add((self.regions.labels[region], each))
-                else:
-                    self._last[each] = region
-                places.setdefault(region, []).append(number)
+        number = None if places is None else self._find(places, step, region, only_here=held)
+        if number is not None:
+            return number
+        if self._expected and not held:
+            region = self._expecting(known, step, region)
+        number = self._take(step, region, known)
+        self._know(ident, number, region)
+        if ident != known:
+            self._know(known, number, region)
         return number
 
     def _take(self, step: Step, region: int, ident: int) -> int:
@@ -128,6 +123,18 @@ class Steps:
         self.regions.take(step.number, region)
         self.identities.steps.append(ident)
         return step.number
+
+    def _know(self, ident: int, number: int, region: int) -> None:
+        """Note that a region has a step of an identity."""
+        places = self._known.get(ident)
+        if places is None:
+            self._known[ident] = {region: [number]}
+            return
+        if self._last.get(ident, next(iter(places))) > region:  # a region after this one, while it is read, lies in it
+            self.late.add((self.regions.labels[region], ident))
+        else:
+            self._last[ident] = region
+        places.setdefault(region, []).append(number)
 
     def _find(self, places: dict[int, list[int]], step: Step, region: int, *, only_here: bool) -> int | None:
         """Return an equal step of a region or of one around it; `places` are those of its identity."""
