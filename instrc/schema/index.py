@@ -20,13 +20,14 @@ from instrc.schema.drafts import (
 from instrc.schema.resources import Resource, SchemaDocument
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import objects_below
+from instrc.schema.walk import schemas_under
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 FOLDED = _REFERENCES | {"allOf"}
 """Keywords without any of which a schema of today's dialect has nothing to resolve or fold."""
 _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_NOTED = _IDENTIFIERS | FOLDED | _UNEVALUATED
 _TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
 """Keywords without any of which a schema of today's dialect has nothing to note."""
 
@@ -98,9 +99,8 @@ class Index:
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
         further: dict[int, list[int]] = {}  # further places above a schema that stands at several
         stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
-        pop, push, note_down, tells_nothing = stack.pop, stack.append, indexed.add, _TELLING.isdisjoint
         while stack:
-            node, within, above = pop()
+            node, within, above = stack.pop()
             key = id(node)
             if key in indexed:
                 self.aliased = True
@@ -109,33 +109,42 @@ class Index:
                 else:
                     further.setdefault(key, []).append(above)
                 continue
-            note_down(key)
+            indexed.add(key)
             place = len(order)
             order.append((key, above))
-            if not _IDENTIFIERS.isdisjoint(node):
-                within = self._identify(node, within, is_root=above < 0 and node is within.root)
-                if node is not home:
+            if not _NOTED.isdisjoint(node):
+                if not _IDENTIFIERS.isdisjoint(node):
+                    within = self._identify(node, within, is_root=above < 0 and node is within.root)
+                    if node is not home:
+                        needing.append(place)
+                if self._note(node):
                     needing.append(place)
-            if not FOLDED.isdisjoint(node) and (node.get("allOf").__class__ is list or not _REFERENCES.isdisjoint(node)):
-                self.to_fold = True
-                self.mixins = self.mixins or is_mixin(node.get("$ref"))
-                needing.append(place)
-            dialect = within.dialect
-            old = dialect.old
-            if old and modern(node, dialect) is not node:
+            old = within.dialect.old
+            if old and modern(node, within.dialect) is not node:
                 needing.append(place)
                 if within.holder is not None:  # words of another draft than the document's
                     self.to_fold = True
-            if not _UNEVALUATED.isdisjoint(node):
-                self.unevaluated = True
-            for child in objects_below(node):
-                if old or not tells_nothing(child) or id(child) in indexed:
-                    push((child, within, place))
-                else:  # most schemas are leaves
-                    note_down(id(child))
-                    plain += 1
+            for keyword, value in node.items():
+                if keyword in HOLDERS:
+                    for child in schemas_under(keyword, value):
+                        if child.__class__ is dict:
+                            if old or not _TELLING.isdisjoint(child) or id(child) in indexed:
+                                stack.append((child, within, place))
+                            else:  # most schemas are leaves
+                                indexed.add(id(child))
+                                plain += 1
         self.count += len(order) + plain
         mark(self.needs_flattening, needing, order, further)
+
+    def _note(self, node: dict[str, Json]) -> bool:
+        """Note what keywords a schema has that reach beyond it; tell whether it has something to resolve or to fold."""
+        if not _UNEVALUATED.isdisjoint(node):
+            self.unevaluated = True
+        if node.get("allOf").__class__ is not list and _REFERENCES.isdisjoint(node):
+            return False
+        self.to_fold = True
+        self.mixins = self.mixins or is_mixin(node.get("$ref"))
+        return True
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
         """Record the identifiers of a schema; return the resource that what is below it belongs to."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from instrc.schema.doubts import doubtful
+from instrc.schema.doubts import doubtful, is_sound
 from instrc.schema.shapes import all_sound
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of
@@ -245,3 +245,12 @@ def test_a_part_that_names_its_own_draft_is_judged_by_that_draft() -> None:
         "/properties/b/exclusiveMinimum",
         "/not/items",
     ]
+
+
+@pytest.mark.parametrize("keyword", ["items", "additionalItems", "properties", "anyOf", "dependencies", "then"])
+def test_a_mistake_below_any_keyword_that_holds_schemas_is_seen_at_once(keyword: str) -> None:
+    def holding(schema: Any) -> Any:
+        return {"properties": {"a": schema}, "dependencies": {"a": schema}, "anyOf": [schema]}.get(keyword, schema)
+
+    assert is_sound({keyword: holding({"type": "string"})})
+    assert not is_sound({keyword: holding({"type": "strng"})})
