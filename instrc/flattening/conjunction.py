@@ -13,6 +13,9 @@ from instrc.schema.vocabulary import IDENTIFIERS
 
 Key: TypeAlias = tuple[object, ...]
 
+Mark: TypeAlias = "int | tuple[int, int]"
+"""What a schema in a scope is known by: their `id`s; that of the schema alone in the scope that a run begins in."""
+
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}
 """Keywords that only serve references, which are gone afterwards."""
 
@@ -24,8 +27,15 @@ class Conjunct(Struct, frozen=True, eq=False, gc=False):
     view: JsonObject
     scope: DynamicScope
     depth: int
-    mark: tuple[int, int]
-    """What it is known by: the `id`s of the schema and of its scope."""
+    mark: Mark
+
+
+class OuterSchema(Struct, frozen=True, eq=False, gc=False):
+    """A schema whose parts are followed, and the one that holds it: the way on which a schema was met."""
+
+    mark: Mark
+    around: OuterSchema | None
+    view: JsonObject
 
 
 class Remainder(Struct, frozen=True, eq=False, gc=False):
@@ -51,6 +61,9 @@ class MarksThatStay(Struct, frozen=True, eq=False, gc=False):
 
     properties: bool = False
     items: bool = False
+
+
+UNWATCHED = MarksThatStay()
 
 
 class Finalization(Struct, frozen=True, eq=False, gc=False):
@@ -87,6 +100,11 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
     def anything(self) -> bool:
         """Tell whether more is left to do than to look at the result."""
         return bool(self.apart or self.units or self.new_not or self.may_close)
+
+
+NOTHING = Finalization.of((), UNWATCHED, [], shares=False)
+SHARED = Finalization.of((), UNWATCHED, [], shares=True)
+"""What is left to do for most schemas: nothing."""
 
 
 class Finalized(Struct, frozen=True, eq=False, gc=False):
@@ -126,7 +144,7 @@ class InProgress:
 class Merging(InProgress):
     """A conjunction whose parts are being done: the schema that grows."""
 
-    conjuncts: Sequence[Conjunct] = ()
+    conjuncts: list[Conjunct] = []  # noqa: RUF012  -- one of its own is given where there are any
     todo: Finalization | None = None
     idle = True
     """Whether there is nothing to settle."""
@@ -149,24 +167,29 @@ class Collecting(InProgress):
 Frame: TypeAlias = Merging | Collecting
 
 
-class WrittenKeywords(Struct, frozen=True, eq=False, gc=False):
-    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
-
-    place: int
-    keywords: Iterable[str]
-
-
-class Expansion(Struct, eq=False, gc=False):
+class Expansion:
     """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
-    conjuncts: list[Conjunct] = field(default_factory=list)
-    written: list[WrittenKeywords] = field(default_factory=list)
-    units: list[tuple[JsonObject, DynamicScope]] = field(default_factory=list)
-    """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
-    shares: bool = False
+    shares = False
     """Whether a reference has been followed, so that a schema may stand in several places."""
-    applied: list[Term] = field(default_factory=list)
-    """Schemas that apply mixins and have to be done first."""
+
+    def __init__(self) -> None:
+        self.conjuncts: list[Conjunct] = []
+        self.groups: dict[str, list[int]] = {}
+        """The places of the conjuncts that have each keyword, keywords by first appearance."""
+        self.units: list[tuple[JsonObject, DynamicScope]] = []
+        """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+        self.applied: list[Term] = []
+        """Schemas that apply mixins and have to be done first."""
+
+    def note(self, place: int, keywords: Iterable[str]) -> None:
+        """Note that the conjunct at a place has some keywords, in written order."""
+        groups = self.groups
+        for keyword in keywords:
+            if keyword in groups:
+                groups[keyword].append(place)
+            elif keyword not in STRIPPED:
+                groups[keyword] = [place]
 
 
 class DerivedSchema(Struct, frozen=True):

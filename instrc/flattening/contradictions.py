@@ -1,16 +1,20 @@
-"""Report what cannot be and what gets lost, with the places where both sides were written."""
+"""Report what cannot be, what gets lost and what leads in a circle, with the places where it was written."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from instrc import problems
-from instrc.flattening.conjunction import Conjunct
+from instrc.flattening.conjunction import Conjunct, Mark, OuterSchema
 from instrc.flattening.run import Flattening
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, listing, pointer
 from instrc.limits.schemas import SHOWN_ORIGIN
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
 from instrc.schema.laws.properties import ForbiddenProperty
+from instrc.schema.located import kind_in_words
+from instrc.schema.store import SchemaStore
 
 _RULING_OUT = ("const", "enum", "type", "properties")
 
@@ -68,3 +72,36 @@ def in_short(value: Json) -> str:
     """Return a value as JSON on one line, cut if it is long."""
     text = dumps(value, indent=False)
     return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"
+
+
+def tell_circle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:
+    """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
+
+    Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
+    """
+    references: list[str] = []
+    step: OuterSchema | None = way
+    while step is not None:
+        view = step.view
+        reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
+        if isinstance(reference, str):
+            references.append(reference)
+        if step.mark == mark:
+            found = problems.references.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
+            if found not in report.problems:
+                report.add(found)
+            return
+        step = step.around
+
+
+def not_a_schema(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
+    """Return the error for something that stands where a schema must."""
+    holder = way.view if way is not None else None
+    found = store.where(holder) if holder is not None else None
+    path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
+    reason = (
+        f"it is {kind_in_words(value)}, not a list of schemas"
+        if keyword
+        else f"it holds {kind_in_words(node)}, which is no schema"
+    )
+    return CompileError([problems.schemas.InvalidSchema(at=store.at(holder), pointer=path, reason=reason)])

@@ -10,8 +10,6 @@ from instrc.schema.equality import unique
 def finalize(frame: Merging, todo: Finalization) -> Finalized:
     """Return the finished schema of a frame, which its parts may have shown that nothing satisfies."""
     out = frame.out
-    if frame.idle:
-        return Finalized(False if _impossible(out) else out)
     if todo.new_not:
         out["not"] = _flat_not(as_array(as_object(out["not"])["anyOf"]))
     apart: list[JsonObject] = []
@@ -53,10 +51,10 @@ def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
         if not out and len(rest) == 1:
             return rest[0]
         out["allOf"] = rest
-    return False if _impossible(out) else out
+    return False if is_impossible(out) else out
 
 
-def _impossible(out: JsonObject) -> bool:
+def is_impossible(out: JsonObject) -> bool:
     """Tell whether an object schema requires a property that it forbids."""
     required = out.get("required")
     if out.get("type") != "object" or not isinstance(required, list):

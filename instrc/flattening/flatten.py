@@ -127,12 +127,12 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, 
         flattener.shared or flattener.store.aliased or flattener.store.count + flattener.frames > limit
     ):
         return result  # each part is there once
-    from instrc.flattening import sharing  # few schemas repeat parts
+    from instrc.flattening.sharing import share, sizes  # few schemas repeat parts
 
-    written = sharing.sizes(result)[id(result)]
+    written = sizes(result)[id(result)]
     if written > max(SHARED_FROM, SHARED_FROM_TIMES * count) and flattener.options.share:
-        result = sharing.share(result, flattener.note_copy)
-        written = sharing.sizes(result)[id(result)]
+        result = share(result, flattener.note_copy)
+        written = sizes(result)[id(result)]
     if written > limit:
         raise too_large(limit)
     return result

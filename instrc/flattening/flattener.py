@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from instrc.flattening.conjunction import (
+    NOTHING,
     Collecting,
     Conjunct,
     DerivedSchema,
@@ -27,7 +28,7 @@ from instrc.flattening.conjunction import (
 )
 from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
-from instrc.flattening.finalize import finalize
+from instrc.flattening.finalize import finalize, is_impossible
 from instrc.flattening.merge import merge
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.single import frame_of_one
@@ -62,7 +63,8 @@ class Flattener(Tracing):
         """Schemas made on the way, kept because things are known by identity."""
 
     def run(self, terms: list[Term]) -> Json:
-        """Return the flat schema of a conjunction."""
+        """Return the flat schema of a conjunction; a run is for one."""
+        self.home = terms[0][1] if terms else self.flat
         first = self.begin(terms)
         if not isinstance(first, InProgress):
             return first
@@ -70,15 +72,14 @@ class Flattener(Tracing):
         box: JsonArray = [None]
         stack: list[tuple[Frame, JsonObject | JsonArray, str | int]] = [(first, box, 0)]  # with the places of their results
         while stack:
-            frame = stack[-1][0]
-            at = frame.at
-            if at < len(frame.pending):
-                frame.at = at + 1
-                part = frame.pending[at]
+            frame, container, slot = stack[-1]
+            if frame.at < len(frame.pending):
+                part = frame.pending[frame.at]
+                frame.at += 1
                 container, slot = part.container, part.slot
                 result = self.begin(part.terms, mixes=True) if part.mixes else self.begin(part.terms)
             else:
-                _, container, slot = stack.pop()
+                stack.pop()
                 result = self.finish(frame)
             if isinstance(result, InProgress):
                 stack.append((result, container, slot))
@@ -96,19 +97,17 @@ class Flattener(Tracing):
         node, scope = terms[0]
         if mixes:
             return self.apply_mixins(as_object(node), scope)
-        if node.__class__ is not dict or id(node) not in self.store.needs_flattening:
+        if node.__class__ is not dict or id(node) not in self.needs_flattening:
             return node
         alone = (id(node), id(scope))
         if alone in self.single:
             self.shared = True
             return self.single[alone]
-        if len(node) > 1 or "$ref" not in node:
-            return self.expanded(terms, terms, alone)
-        target, where = self.referred(node, scope)
+        target, where = (node, scope) if len(node) > 1 or "$ref" not in node else self.referred(node, scope)
         if target is node:
             return self.expanded(terms, terms, alone)
         self.shared = True
-        if target.__class__ is not dict or id(target) not in self.store.needs_flattening:
+        if target.__class__ is not dict or id(target) not in self.needs_flattening:
             self.single[alone] = target
             return target
         here = (id(target), id(where))
@@ -137,7 +136,7 @@ class Flattener(Tracing):
         expansion = expand(self, terms)
         if expansion is None:
             return False
-        self.shared |= expansion.shares
+        self.shared = self.shared or expansion.shares
         if expansion.applied:
             from instrc.flattening.mixing import mixing  # as few documents do
 
@@ -147,7 +146,7 @@ class Flattener(Tracing):
             if not conjuncts:
                 return True
             only = conjuncts[0]
-            if len(conjuncts) == 1 and only.view is only.node and id(only.node) not in self.store.needs_flattening:
+            if len(conjuncts) == 1 and only.view is only.node and id(only.node) not in self.needs_flattening:
                 return only.node
         key: Key = tuple([conjunct.mark for conjunct in conjuncts])
         if units:
@@ -157,8 +156,9 @@ class Flattener(Tracing):
         unordered = frozenset(key)
         if alone is not None and not units:
             self.keys[id(terms[0][0]), id(terms[0][1])] = (key, unordered)
-        again = self.met_again((key, unordered), written, alone)
-        return self.framed(terms, expansion, key, unordered) if again is None else again
+        if key in self.done or unordered in self.open:
+            return self.met_again((key, unordered), written, alone)
+        return self.framed(terms, expansion, key, unordered)
 
     def met_again(self, known: tuple[Key, frozenset[object]], written: list[Term], alone: tuple[int, int] | None) -> Json | None:
         """Return the result of a conjunction that is done, a reference to one that is under way, or nothing for a new one."""
@@ -186,10 +186,9 @@ class Flattener(Tracing):
             if merged is None:
                 self.done[key] = False
                 return False
-            frame = merged
-            if frame.todo is not None:
-                self.shared |= frame.todo.shares
-                self.may_simplify |= frame.todo.may_simplify
+            frame, todo = merged, merged.todo or NOTHING
+            self.shared |= todo.shares
+            self.may_simplify |= todo.may_simplify
         frame.key = key
         if frame.idle and not frame.pending:
             return self.finish(frame)
@@ -232,7 +231,7 @@ class Flattener(Tracing):
         for made in derived:
             self.alive.append(made.schema)
             if made.needs_flattening:
-                self.store.needs_flattening.add(id(made.schema))
+                self.needs_flattening.add(id(made.schema))
             if self.options.trace and made.sources and isinstance(made.schema, dict):
                 sources = [source for source in made.sources if isinstance(source, dict)]
                 conjuncts = [Conjunct(source, source, self.flat, 0, (id(source), id(self.flat))) for source in sources]
@@ -252,10 +251,11 @@ class Flattener(Tracing):
         todo = frame.todo
         if todo is None:
             return self.close(frame, frame.out)
+        if frame.idle and not self.options.trace:
+            return self.close(frame, False if is_impossible(frame.out) else frame.out)
         done = finalize(frame, todo)
         out = done.schema
-        if todo.apart or todo.units:
-            self.may_simplify = True
+        self.may_simplify |= bool(todo.apart or todo.units)
         if isinstance(out, dict):
             if self.options.trace:
                 self.record(out, frame)
@@ -270,7 +270,7 @@ class Flattener(Tracing):
     def refold(self, out: JsonObject, frame: Frame, parts: Sequence[JsonObject]) -> Frame:
         """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
         self.alive += [*parts, out]
-        self.store.needs_flattening.update(map(id, [*parts, out]))
+        self.needs_flattening.update(map(id, [*parts, out]))
         more = Collecting([None], self.refolded)
         more.pending.append(PendingPart(more.results, 0, [(out, self.flat)]))
         more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
@@ -294,7 +294,7 @@ def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
 
     References in them stay as they are.  What no single keyword can say stays in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
-    Keywords that contradict each other are told in `report`.
+    Contradictions are told in `report`.
     """
     flattener = Flattener(SchemaStore(), FlattenOptions(report=report))
     return flattener.run([(schema, flattener.flat) for schema in schemas])

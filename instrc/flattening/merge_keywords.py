@@ -23,6 +23,7 @@ from instrc.schema.resources import Term
 from instrc.schema.vocabulary import FOLLOWERS
 
 _PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
 _ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
 
 
@@ -32,32 +33,31 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
     if state.run.store.unevaluated:
         state.watched = state.watch()
     remainders: list[Remainder] = []
-    simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
-    simple_items = _has_simple_items(state)
     properties = items = False
     for keyword, places in by_keyword.items():
-        law = LAWS[keyword].intersect
-        if law is not None:
-            if len(places) == 1:
-                out[keyword] = conjuncts[places[0]].view[keyword]
-            elif (left := _by_law(state, keyword, places, law)) is None:
+        if len(places) == 1 and keyword not in _ARRANGED:
+            out[keyword] = conjuncts[places[0]].view[keyword]
+        elif (law := LAWS[keyword].intersect) is not None:
+            if (left := _by_law(state, keyword, places, law)) is None:
                 return None
-            elif left is not NO_REMAINDER:
+            if left is not NO_REMAINDER:
                 remainders.append(left)
         elif keyword in _PROPERTIES:
-            if simple_properties:
-                remainders.append(_named(state, keyword, places))
+            if _CLOSING.isdisjoint(by_keyword):
+                if (left := _named(state, keyword, places)) is not NO_REMAINDER:
+                    remainders.append(left)
             else:
                 out[keyword] = None
                 properties = True
         elif keyword in _ITEMS:
-            if simple_items:
+            if _has_simple_items(state):
                 state.carry(out, keyword, conjuncts[places[0]])
             else:
                 out[keyword] = None
                 items = True
         elif keyword in _BY_KEYWORD:
-            remainders.append(_BY_KEYWORD[keyword](state, keyword, places))
+            if (left := _BY_KEYWORD[keyword](state, keyword, places)) is not NO_REMAINDER:
+                remainders.append(left)
         elif keyword not in FOLLOWERS:
             out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
     if properties or items:
@@ -67,11 +67,12 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
 
 def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
     """Join what several conjuncts say about properties, and about items."""
-    from instrc.flattening import groups  # most conjunctions leave their properties and items open
+    from instrc.flattening.groups import items as items_of  # most conjunctions leave their properties and items open
+    from instrc.flattening.groups import properties as properties_of
 
-    joined = [groups.properties(state)] if properties else []
+    joined = [properties_of(state)] if properties else []
     if items:
-        joined.append(groups.items(state))
+        joined.append(items_of(state))
     if len(state.pending) > 1:
         _in_written_order(state)
     return joined
@@ -80,11 +81,7 @@ def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[
 def _has_simple_items(state: MergeState) -> bool:
     """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
     by_keyword = state.groups
-    return (
-        "unevaluatedItems" not in by_keyword
-        and not _ITEMS.isdisjoint(by_keyword)
-        and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
-    )
+    return "unevaluatedItems" not in by_keyword and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
 
 
 def _in_written_order(state: MergeState) -> None:
@@ -213,3 +210,5 @@ _BY_KEYWORD = {
     "contains": contains,
     **dict.fromkeys(OF_CONTENT, encoded_content),
 }
+_ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITEMS | FOLLOWERS
+"""Keywords that take more than to write them down, also where one conjunct alone has them."""

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, MarksThatStay, Merging, PendingPart
+from instrc.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart
 from instrc.flattening.run import Flattening
 from instrc.jsonvalue import JsonArray, JsonObject
 from instrc.schema.resources import Term
 from instrc.schema.vocabulary import MANY, NAMED
 
 
-class MergeState:
-    """The merging of one conjunction under way."""
+class MergeState(Merging):
+    """The merging of one conjunction under way: a frame, and what its keywords are merged from."""
 
-    def __init__(self, run: Flattening, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
-        self.run = run
-        self.conjuncts = conjuncts
-        self.groups = groups
+    watched = UNWATCHED
+
+    def __init__(self, run: Flattening, expansion: Expansion) -> None:
+        self.pending: list[PendingPart] = []
         self.out: JsonObject = {}
-        self.frame = frame = Merging(self.out)
-        self.watched = MarksThatStay()
-        self.pending = frame.pending
-        frame.conjuncts = conjuncts
+        self.run = run
+        self.needs_flattening = run.store.needs_flattening
+        self.conjuncts: list[Conjunct] = expansion.conjuncts
+        self.groups = expansion.groups
 
     def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
         """Put the schema of a conjunction into its place, now if it is known, else later."""
         if len(terms) == 1:
             node = terms[0][0]
-            if node.__class__ is not dict or id(node) not in self.run.store.needs_flattening:
+            if node.__class__ is not dict or id(node) not in self.needs_flattening:
                 container[keyword] = node
                 return
         container[keyword] = None
@@ -35,7 +35,7 @@ class MergeState:
     def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
         """Add the schema of a conjunction to a list, now if it is known, else later."""
         node = terms[0][0] if len(terms) == 1 else None
-        if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.run.store.needs_flattening):
+        if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.needs_flattening):
             branches.append(node)
             return
         self.pending.append(PendingPart(branches, len(branches), terms))
@@ -44,7 +44,7 @@ class MergeState:
     def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
         """Take over a keyword of one conjunct with the schemas it holds."""
         value, scope = conjunct.view[keyword], conjunct.scope
-        needs_flattening = self.run.store.needs_flattening
+        needs_flattening = self.needs_flattening
         container[keyword] = value
         if id(conjunct.node) not in needs_flattening:
             return

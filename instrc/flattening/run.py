@@ -36,10 +36,13 @@ class Flattening:
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         self.store = store
+        self.needs_flattening = store.needs_flattening
         self.options = options
         nowhere: Json = {}
         self.flat: DynamicScope = DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
         """The scope of results that are merged once more."""
+        self.home = self.flat
+        """The scope that the run begins in, which most schemas are read in."""
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become; the flattener fills it."""
 

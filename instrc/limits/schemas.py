@@ -35,6 +35,9 @@ CHAINED_CONDITIONS: Final = 40
 COMPARED_CONTAINS: Final = 50
 """Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
 
+MANY_TERMS: Final = 12
+"""Schemas of one conjunction from which on it is asked whether all can be taken in at once."""
+
 TERMS_AT_ONCE: Final = 4000
 """Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
 

@@ -13,7 +13,7 @@ from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import equal
 from instrc.schema.equality import Equality, EqualityKeys, unique
 from instrc.schema.kinds import has_type, is_number, types_of
-from instrc.schema.laws.bounds import empty_range, redundant_bound
+from instrc.schema.laws.bounds import empty_range, empty_ranges, redundant_bound
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, KeywordLaws
 from instrc.schema.laws.table import LAWS
 from instrc.schema.vocabulary import KEYWORDS, Keyword
@@ -281,6 +281,17 @@ def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper:
 )
 def test_a_range_is_empty_for_its_own_type_only(schema: Any, bounds: tuple[str, str] | None) -> None:
     assert empty_range(schema) == bounds
+
+
+def test_empty_ranges_come_in_one_order_however_they_are_written() -> None:
+    schema = {"exclusiveMaximum": 1, "exclusiveMinimum": 2, "maximum": 1, "minimum": 2, "maxLength": 1, "minLength": 2}
+    assert [(lower, upper) for lower, upper, _ in empty_ranges(schema)] == [
+        ("minLength", "maxLength"),
+        ("minimum", "maximum"),
+        ("minimum", "exclusiveMaximum"),
+        ("exclusiveMinimum", "maximum"),
+        ("exclusiveMinimum", "exclusiveMaximum"),
+    ]
 
 
 @pytest.mark.parametrize(

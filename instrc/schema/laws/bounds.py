@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Sized
 from math import inf
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -115,18 +115,24 @@ RANGES: Final = (
 
 `minContains` over `maxContains` leaves nothing only beside `contains`, and is never told by the type alone.
 """
-_LOWER = frozenset(lower for lower, _, _ in RANGES)
+BOUNDS: Final = frozenset({bound for lower, upper, _ in RANGES for bound in (lower, upper)})
+_BY_LOWER: Final = {
+    lower: [(place, upper) for place, (low, upper, _) in enumerate(RANGES) if low == lower] for lower, _, _ in RANGES
+}
+"""The upper bounds beside a lower one, with the places of the rows."""
 
 
-def empty_ranges(schema: Schema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield the bounds of a schema between which there is nothing, and the types that they speak about."""
-    if _LOWER.isdisjoint(schema):
-        return
-    for lower, upper, of in RANGES:
-        if lower in schema and upper in schema:
-            low, high = schema[lower], schema[upper]
-            if is_number(low) and is_number(high) and (low > high or (low == high and "exclusive" in lower + upper)):
-                yield lower, upper, of
+def empty_ranges(schema: Schema) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the bounds of a schema between which there is nothing, and the types that they speak about."""
+    found: list[int] = []
+    for lower in schema:
+        if lower in _BY_LOWER:
+            for place, upper in _BY_LOWER[lower]:
+                if upper in schema:
+                    low, high = schema[lower], schema[upper]
+                    if is_number(low) and is_number(high) and (low > high or (low == high and "exclusive" in lower + upper)):
+                        found.append(place)
+    return [RANGES[place] for place in sorted(found)] if found else []
 
 
 def empty_range(schema: Schema) -> tuple[str, str] | None:
