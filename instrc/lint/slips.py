@@ -40,7 +40,7 @@ def slips(program: Program) -> Iterator[Problem]:
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
     similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
     named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
-    timed = _TIMED.search(text)
+    timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
     if not (deeper or empty or similar or bare or timed):
         return
