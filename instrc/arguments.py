@@ -6,7 +6,7 @@ Each function takes the name of a parameter and its value, and returns the value
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -96,10 +96,39 @@ def excerpt(value: object) -> str:
     try:
         import json  # only where something is refused
 
-        said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else repr(value)
+        said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
         return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
     except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
         return f"a value of the type {type(value).__name__}"
+
+
+def _beginning(value: object) -> str:
+    """Return the first words of Python for a value: of one with shared parts, or that holds itself, they may have no end."""
+    said = ""
+    for piece in _pieces(value):
+        said += piece
+        if len(said) > EXCERPT:
+            break
+    return said
+
+
+def _pieces(value: object) -> Iterator[str]:
+    if type(value) is dict and value:
+        mark = "{"
+        for key, item in value.items():
+            yield f"{mark}{key!r}: "
+            yield from _pieces(item)
+            mark = ", "
+        yield "}"
+    elif (type(value) is list and value) or (type(value) is tuple and len(value) > 1):
+        first, last = "[]" if isinstance(value, list) else "()"
+        for item in value:
+            yield first
+            yield from _pieces(item)
+            first = ", "
+        yield last
+    else:
+        yield repr(value)
 
 
 def _several(name: str, wanted: str, value: object) -> Iterable[object]:

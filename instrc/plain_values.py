@@ -10,7 +10,7 @@ import marshal
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from types import CodeType
-from typing import ParamSpec, TypeVar, cast
+from typing import Final, ParamSpec, TypeVar, cast
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -19,12 +19,27 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 _ON_DEMAND = "documents"
 """A parameter whose value may make what it holds when it is asked for it: what it gives then is plain or made so there."""
 _ARE_TEXTS = frozenset({str})
+_CONTAINERS = frozenset({dict, list, tuple})
 _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
 """Whether a value is one of those that it takes is the question."""
+_SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
+"""How `marshal` begins a dict, a list and a tuple that something else holds as well: without these bytes no part is shared."""
+WRITTEN_VALUES: Final = 5_000_000
+"""Values of what a caller gives, with shared parts written out."""
+TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
 
 
 def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Give a public function its arguments as `as_plain` returns them."""
+    """Give a public function its arguments as `as_written` returns them."""
+    return _taking(as_written, function)
+
+
+def takes_shared_parts(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Give a public function its arguments as `as_plain` returns them: it looks at a part once, however often that is held."""
+    return _taking(as_plain, function)
+
+
+def _taking(read: Callable[[object], object], function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     work = cast("Callable[..., _Result]", function)
     code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not all that is called has
     names = code.co_varnames[: code.co_argcount]
@@ -32,8 +47,8 @@ def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, 
 
     @wraps(function)
     def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        plain = [value if index == kept else as_plain(value) for index, value in enumerate(given)]
-        return work(*plain, **{name: value if name == _ON_DEMAND else as_plain(value) for name, value in named.items()})
+        plain = [value if index == kept else read(value) for index, value in enumerate(given)]
+        return work(*plain, **{name: value if name == _ON_DEMAND else read(value) for name, value in named.items()})
 
     return call
 
@@ -46,9 +61,22 @@ def takes_plain_values_async(
 
     @wraps(function)
     async def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        return await work(*map(as_plain, given), **{name: as_plain(value) for name, value in named.items()})
+        return await work(*map(as_written, given), **{name: as_written(value) for name, value in named.items()})
 
     return call
+
+
+def as_written(value: _Value) -> _Value:
+    """Return a value as `as_plain` does; a `TypeError` if it shares parts so often that nothing could write the whole."""
+    if type(value) in _LEAVES:
+        return value
+    told = _as_marshalled(value)
+    if told and not any(told.find(mark, 1) > 0 for mark in _SHARED):
+        return value
+    plain = value if told else as_plain(value)
+    if writes_over(plain, WRITTEN_VALUES):
+        raise TypeError(TOO_MANY_VALUES)
+    return plain
 
 
 def as_plain(value: _Value) -> _Value:
@@ -56,7 +84,7 @@ def as_plain(value: _Value) -> _Value:
 
     A `TypeError` if one of another class cannot be read.  Parts that are shared, or hold themselves, stay so.
     """
-    if type(value) in _LEAVES or _is_of_builtins(value) or not _holds_derived(value):
+    if type(value) in _LEAVES or _as_marshalled(value) or not _holds_derived(value):
         return value
     try:
         return cast("_Value", _Copy().of(value))
@@ -65,13 +93,45 @@ def as_plain(value: _Value) -> _Value:
         raise TypeError(message) from error
 
 
-def _is_of_builtins(value: object) -> bool:
-    """Tell at once that a value is ordinary: `marshal` writes what is of Python's own classes, and refuses all else."""
+def _as_marshalled(value: object) -> bytes:
+    """Return an ordinary value as `marshal` writes it; nothing for one that is not of Python's own classes, or too deep."""
     try:
-        _marshalled(value)
-    except Exception:  # noqa: BLE001  -- it may also be too deep
-        return False
-    return True
+        return _marshalled(value)
+    except Exception:  # noqa: BLE001  -- whatever it raises
+        return b""
+
+
+def writes_over(value: object, limit: int) -> bool:
+    """Tell whether a value has over `limit` values when it is written, each shared part as often as it is held.
+
+    What holds itself is left to whoever reads it.
+    """
+    sizes: dict[int, int] = {}
+    opened: set[int] = set()
+    stack: list[object] = [value]
+    while stack:
+        here = stack[-1]
+        if id(here) in sizes:
+            stack.pop()
+            continue
+        parts = [part for part in _parts(here) if type(part) in _CONTAINERS]
+        waiting = [part for part in parts if id(part) not in sizes]
+        if not waiting:
+            sizes[id(here)] = size = len(_parts(here)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
+            if size > limit:
+                return True
+        elif id(here) in opened:
+            return False  # a circle
+        else:
+            opened.add(id(here))
+            stack += waiting
+    return False
+
+
+def _parts(value: object) -> list[object]:
+    if type(value) is dict:
+        return list(value.values())
+    return list(value) if type(value) is list or type(value) is tuple else []
 
 
 def _holds_derived(value: object) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from instrc import problems
 from instrc.arguments import excerpt, texts
 from instrc.jsonvalue import Json
-from instrc.plain_values import takes_plain_values
+from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import map_schemas
 
@@ -20,7 +20,7 @@ KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
 Engine keywords go together, whichever of them is named: one without the others says nothing to an engine."""
 
 
-@takes_plain_values
+@takes_shared_parts
 def strip(schema: Json, which: Collection[str]) -> Json:
     """Return a schema without the kinds named, at every depth; the same object if it has none of them.
 

@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import cast
 
 from instrc.jsonvalue import Json
+from instrc.plain_values import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
 from instrc.python_values import json_of
-from instrc.runtime.activities import Activity, ActivityCall, Handler, HandlerResult, calling
+from instrc.runtime.activities import Activity, ActivityCall, ActivityError, Handler, HandlerResult, calling
 
 
 def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
@@ -35,6 +36,8 @@ async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> H
                 value = await asyncio.to_thread(handler, given)
             if isinstance(value, Awaitable):  # a function that returns a coroutine
                 value = await value
+    if writes_over(value, WRITTEN_VALUES):
+        raise ActivityError(TOO_MANY_VALUES, retry=False)
     return cast("HandlerResult", json_of(value))
 
 

@@ -35,7 +35,19 @@ def long() -> Any:
     return value
 
 
+def shared(held: Callable[[Any], Any]) -> Any:
+    """Return a small value that would be 2^40 values if it were written."""
+    value: Any = {"type": "string"}
+    for _ in range(40):
+        value = held(value)
+    return value
+
+
 HARD: dict[str, Callable[[], Any]] = {
+    "shared objects": lambda: shared(lambda part: {"properties": {"a": part, "b": part}}),
+    "shared lists": lambda: {"a": shared(lambda part: [part, part])},
+    "shared tuples": lambda: {"a": shared(lambda part: (part, part))},
+    "shared beside a class": lambda: {"a": int, "b": shared(lambda part: {"allOf": [part, part]})},
     "circle": circle,
     "deep": deep,
     "long": long,
@@ -77,6 +89,30 @@ def test_hard_values_end_well_wherever_they_are_given(hard: str, tmp_path: Path,
 def test_a_key_that_is_no_text_is_refused_on_purpose(key: Any) -> None:
     with pytest.raises(TypeError, match="a key of JSON is a text"):
         instrc.split([{key: {"a": 1}}])
+
+
+@pytest.mark.parametrize("held", [lambda part: {"a": part, "b": part}, lambda part: [part, part]])
+def test_parts_that_are_shared_too_often_to_be_written_are_told(held: Callable[[Any], Any]) -> None:
+    schema = {"type": "object", "properties": {"a": {}}}
+    lowered = instrc.lower(schema, "openai", "x")
+    for work in (
+        lambda: instrc.lower({"const": shared(held)}, "openai"),
+        lambda: instrc.compile("X", vibes={"X": {"type": "object", "default": shared(held)}}),
+        lambda: instrc.encode({"a": shared(held)}, lowered),
+        lambda: instrc.lift({"a": shared(held)}, lowered),
+    ):
+        with pytest.raises(TypeError, match="over 5,000,000 values when it is written"):
+            work()
+    activity = {"type": "object", "properties": {"output": {}}}
+    run = instrc.run(
+        "X_Activity(prompt)",
+        "q",
+        vibes={"X_Activity": activity},
+        model="sample",
+        activities={"X_Activity": lambda _: shared(held)},
+    )
+    assert run.outcome is not None
+    assert "over 5,000,000 values" in run.outcome["error"]["message"]
 
 
 def test_shared_parts_are_no_circle() -> None:
