@@ -19,7 +19,6 @@ from instrc.lint.programs import review_program, review_vibes
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
 from instrc.passes.bind.bind import bind
-from instrc.passes.bind.programs import show_calls
 from instrc.passes.bind.settled import SettledExports
 from instrc.passes.compose.compose import compose
 from instrc.passes.compose.loops import bound_all_loops
@@ -123,7 +122,10 @@ def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> 
 
 def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
     """Raise an error if there are problems that are errors; those in called programs show the calls."""
-    show_calls(graphs, report)
+    if any(graph.calls for graph in graphs):
+        from instrc.passes.bind.programs import show_calls  # few programs call others
+
+        show_calls(graphs, report)
     report.stop_if_failed()
 
 

@@ -91,14 +91,20 @@ def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> li
     forks = sys.platform == "linux" and threading.active_count() == 1
     size = -(-len(files) // (workers * PARTS))
     parts = [files[start : start + size] for start in range(0, len(files), size)]
-    if forks:
-        _check_part(files[:: len(files) // PARTS], settings)  # some from everywhere: what these load, each process has
-    with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
-        elsewhere = [pool.submit(_check_part, part, settings) for part in parts]
-        here = {
-            number: _check_part(parts[number], settings) for number in reversed(range(len(parts))) if elsewhere[number].cancel()
-        }
-        found = [here[number] if number in here else each.result() for number, each in enumerate(elsewhere)]
+    _workspaces.clear()  # files may have changed since an earlier check
+    try:
+        if forks:
+            _check_part(files[:: len(files) // PARTS], settings)  # some from everywhere: what these load, each process has
+        with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
+            elsewhere = [pool.submit(_check_part, part, settings) for part in parts]
+            here = {
+                number: _check_part(parts[number], settings)
+                for number in reversed(range(len(parts)))
+                if elsewhere[number].cancel()
+            }
+            found = [here[number] if number in here else each.result() for number, each in enumerate(elsewhere)]
+    finally:
+        _workspaces.clear()
     return [
         (file, problems) for part, of_part in zip(parts, found, strict=True) for file, problems in zip(part, of_part, strict=True)
     ]
@@ -107,7 +113,7 @@ def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> li
 _Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
 """Roots, shared roots, and whether the lock decides."""
 _workspaces: dict[_Settings, Workspace] = {}
-"""Of this process: what it has read stays read."""
+"""Of this process, during one check: what it has read stays read."""
 
 
 def _check_part(files: Sequence[str], settings: _Settings) -> list[list[Problem]]:

@@ -9,12 +9,12 @@ from instrc.importers.read_tools import Imported, known_kind, read_tools
 from instrc.importers.vibes import Results
 from instrc.importing.sound import sound_vibes
 from instrc.importing.sources import read_source
-from instrc.plain_values import takes_plain_values
+from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 
 
-@takes_plain_values
+@takes_shared_parts
 def import_tools(kind: str, source: object, *, results: Results = "leave") -> Imported:
     """Return the tools of a source as vibes.
 

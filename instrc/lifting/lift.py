@@ -26,7 +26,7 @@ from instrc.lifting.replies.parallel import separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
 from instrc.lifting.slips import Repair
-from instrc.plain_values import takes_plain_values
+from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.schema.validation import Violation
@@ -34,7 +34,7 @@ from instrc.schema.validation import Violation
 __all__ = ["Lifted", "LiftedCall", "lift"]
 
 
-@takes_plain_values
+@takes_shared_parts
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
     """Bring an answer back to the names and shapes of the schema that was lowered.
 

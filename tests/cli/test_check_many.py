@@ -135,6 +135,16 @@ def test_several_processes_find_what_one_finds(many: Path, monkeypatch: pytest.M
     assert names(cached=False, workers=3) == names(cached=False, workers=1)
 
 
+def test_several_processes_see_what_has_changed_since_the_check_before(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "WORTH_SHARING", 1)
+    before = names(cached=False, workers=2)
+    for file in sorted(many.rglob("*.vibe.json")):
+        file.write_text('{ "type": "objct" }')
+    after = names(cached=False, workers=2)
+    assert after != before
+    assert after == names(cached=False)
+
+
 @pytest.mark.parametrize("data", [b"", b"x", b"\0" * 1000003])
 def test_a_damaged_store_is_nothing_known(many: Path, data: bytes, looked_at: list[str]) -> None:
     (many / FOLDER).mkdir(parents=True)

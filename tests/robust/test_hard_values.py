@@ -99,7 +99,6 @@ def test_parts_that_are_shared_too_often_to_be_written_are_told(held: Callable[[
         lambda: instrc.lower({"const": shared(held)}, "openai"),
         lambda: instrc.compile("X", vibes={"X": {"type": "object", "default": shared(held)}}),
         lambda: instrc.encode({"a": shared(held)}, lowered),
-        lambda: instrc.lift({"a": shared(held)}, lowered),
     ):
         with pytest.raises(TypeError, match="over 5,000,000 values when it is written"):
             work()
