@@ -54,7 +54,7 @@ class PythonCall:
         self._function = function
         try:
             found = inspect.signature(function).parameters.values()
-        except (TypeError, ValueError):  # of a function in C that does not say
+        except Exception:  # noqa: BLE001  -- a function in C that does not say, or somebody's object that raises
             found = None
         self._known = found is not None
         self._parameters = tuple(found or ())
@@ -63,8 +63,8 @@ class PythonCall:
 
     @property
     def takes_whole_value(self) -> bool:
-        """Whether its one parameter may be any object, or nothing is known of it."""
-        if not self._known:
+        """Whether its one parameter may be any object, or it does not say what it takes, as a wrapper with `*args`."""
+        if not self._known or (not self._named and any(each.kind is each.VAR_POSITIONAL for each in self._parameters)):
             return True
         [first, *others] = self._parameters or (None,)
         return first is not None and not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)

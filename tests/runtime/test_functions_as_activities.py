@@ -127,6 +127,18 @@ def test_a_parameter_that_may_be_any_object_takes_the_whole_value() -> None:
     assert called(with_another, "Find_Activity(who: asked.who)") == [{"who": "ann"}, None]
 
 
+def test_a_wrapper_that_does_not_say_what_it_takes_is_given_the_whole_value() -> None:
+    def noted(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*given: object, **named: object) -> object:
+            tried.append(function)
+            return function(*given, **named)
+
+        return call
+
+    tried: list[object] = []
+    assert called(noted(whole), "Find_Activity(who: asked.who)") == {"who": "ann"}
+
+
 def test_a_parameter_of_a_narrower_type_takes_its_member() -> None:
     def one(who: str) -> Json:
         return who
