@@ -45,7 +45,7 @@ def test_an_activity_is_tried_again_under_the_same_key(stage: Any) -> None:
 
         stage.handlers = {"Work": work}
         report = await stage.start(ONE_CALL)
-        assert report.outcome["output"] == {"step1_a": {"text": "done"}}
+        assert report.outcome == {"status": "done", "value": {"text": "done"}, "output": {"step1_a": {"text": "done"}}}
         assert len(stage.calls) == 3
         assert {key for _, key, _ in stage.calls} == {"r1/serverContext1.step1_a"}
 
