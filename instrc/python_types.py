@@ -16,6 +16,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.python_docstrings import share_docstring
+from instrc.python_naive_times import described
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ def schema_of_type(value: object) -> Described | None:
     What pydantic cannot describe is a `TypeError`.
     """
     if _adapts(value) and callable(describe := attribute(value, "json_schema")):
-        return Described(None, describe(), None)
+        return Described(None, described(describe), None)
     routine = function_of(value)
     if not _is_type(value) and routine is None:
         return None
@@ -73,7 +74,7 @@ def schema_of_result(value: object) -> Json:
             return {}
         from pydantic import TypeAdapter  # is there: it has described the parameters
 
-        return TypeAdapter(with_readable_dicts(hints["return"])).json_schema(mode="serialization")
+        return described(partial(TypeAdapter(with_readable_dicts(hints["return"])).json_schema, mode="serialization"))
     except Exception as error:
         reason = str(error).partition("\n")[0]
         message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {reason}"
@@ -135,14 +136,14 @@ def attribute(value: object, name: str) -> object:
 def pydantic_schema(value: object) -> JsonObject:
     """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
-        describe: Callable[[], JsonObject] | None = getattr(value, method, None)
+        describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):
-            return _filled_in(describe())
+            return _filled_in(described(describe))
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(with_readable_dicts(cast("type[object]", value))).json_schema()
+    return described(TypeAdapter(with_readable_dicts(cast("type[object]", value))).json_schema)
 
 
 _OF_DSPY = "__dspy_field_type"

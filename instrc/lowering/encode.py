@@ -28,6 +28,9 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     `name` says which tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
 
+    A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
+    which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
+
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
     where null is the default of a property and cannot be told from leaving it out, it is left out.
     """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
+from instrc.schema.formats import has_format
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -39,7 +40,7 @@ def in_words(error: ValidationError) -> str:
         case "not":
             return f"{value_in_words(value)} should not be valid under {value_in_words(wanted)}"
         case "format":
-            return f"{value_in_words(value)} is not a {value_in_words(wanted)}"
+            return f"{value_in_words(value)} is not a {value_in_words(wanted)}{_zone_missing(str(wanted), value)}"
         case "oneOf" if not error.context:
             return f"{value_in_words(value)} is valid under more than one of the given schemas"
         case "items" | "unevaluatedItems":
@@ -49,6 +50,12 @@ def in_words(error: ValidationError) -> str:
         case _:
             own, said = repr(value), str(error.message)
             return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
+
+
+def _zone_missing(wanted: str, value: Json) -> str:
+    """Return what a time lacks that has no zone, as clocks and Python write it."""
+    lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
+    return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
 
 
 def of_intended_branch(error: ValidationError) -> ValidationError:

@@ -10,7 +10,7 @@ import uuid
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, RootModel
 from typing_extensions import NotRequired, TypedDict  # noqa: UP035  -- pydantic reads those of `typing` from Python 3.12 on only
 
 import instrc
@@ -81,6 +81,13 @@ class Times(BaseModel):
     span: dt.timedelta
 
 
+class Local(BaseModel):
+    """Pydantic refuses a zone here."""
+
+    at: NaiveDatetime
+    until: NaiveDatetime | None = None
+
+
 class Maps(BaseModel):
     by_name: dict[str, int]
     deep: dict[str, list[Place]] = {}
@@ -141,6 +148,7 @@ INSTANCES: list[tuple[Any, Any]] = [
             span=dt.timedelta(hours=1),
         ),
     ),
+    (Local, Local(at=dt.datetime(2024, 1, 2, 3, 4, 5), until=dt.datetime(2024, 1, 2, 3, 4, 5, 60))),  # noqa: DTZ001
     (Maps, Maps(by_name={"a": 1, "б": 2}, deep={"x": [{"city": "Rome"}]}, any={"k": [1, None]})),
     (Tuples, Tuples(pair=(1, "a"), point=Point(1, 2.5), rest=(1, 2), unique={"q"})),
     (Strict, Strict(colour=Colour.BLUE, both=None)),
@@ -168,6 +176,14 @@ def test_an_instance_is_written_for_a_provider_and_read_again(target: Any) -> No
 def test_instances_stand_for_examples() -> None:
     [example] = instrc.lower(Person, "anthropic", name="it", examples=[ANN]).payload["input_examples"]
     assert example["name"] == "Ann"
+
+
+def test_a_time_without_a_zone_is_told_what_it_lacks() -> None:
+    lowered = instrc.lower(Times, "openai", name="it")
+    now = dt.datetime(2024, 1, 2, 3, 4, 5)  # noqa: DTZ001
+    times = Times(when=now, day=now.date(), id=uuid.UUID(int=5), price=decimal.Decimal(1), span=dt.timedelta(hours=1))
+    with pytest.raises(instrc.CompileError, match=r"/when.* it has no zone"):
+        instrc.encode(times, lowered)
 
 
 def test_null_that_is_no_default_stays() -> None:
