@@ -37,6 +37,10 @@ COMPARED_CONTAINS: Final = 50
 
 MANY_TERMS: Final = 12
 """Schemas of one conjunction from which on it is asked whether all can be taken in at once."""
+MANY_AT_ONCE: Final = 40
+"""Schemas of one list or map from which on all are read at once, with what is below them."""
+LEVELS_AT_ONCE: Final = 4
+"""Levels below them that are read so: where there are more, each level would be read again from each above it."""
 
 TERMS_AT_ONCE: Final = 4000
 """Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""

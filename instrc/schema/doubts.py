@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json, Location
+from instrc.jsonvalue import Json, JsonObject, Location
+from instrc.limits.schemas import MANY_AT_ONCE
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
-from instrc.schema.walk import is_schema, objects_below, walk
+from instrc.schema.walk import is_schema, next_level, objects_below, walk
 
 
 class Doubt(Struct, frozen=True):
@@ -33,8 +34,17 @@ def doubtful(schema: Json) -> Iterator[Doubt]:
 def is_sound(schema: Json) -> bool:
     """Tell whether nothing in a schema is doubtful; each part is looked at once, however often it stands in it, or in itself."""
     seen: set[int] = set()
-    stack = [schema]
+    stack: list[Json] = [schema]
     while stack:
+        if len(stack) >= MANY_AT_ONCE:
+            fresh = {id(node): node for node in stack if node.__class__ is dict and id(node) not in seen}
+            seen |= fresh.keys()
+            nodes = list(fresh.values())
+            words = frozenset().union(*nodes)
+            if not _are_sound(nodes, words):
+                return False
+            stack = next_level(nodes, words)
+            continue
         node = stack.pop()
         if node.__class__ is not dict or id(node) in seen:
             continue
@@ -46,6 +56,14 @@ def is_sound(schema: Json) -> bool:
         if not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
             stack += objects_below(node)
     return True
+
+
+def _are_sound(nodes: list[JsonObject], words: frozenset[str]) -> bool:
+    """Tell whether nothing is doubtful in very many schemas themselves; each of their keywords is looked up once for all."""
+    return all(all(map(SOUND[keyword], [node[keyword] for node in nodes if keyword in node])) for keyword in words & _JUDGED)
+
+
+_JUDGED = frozenset(SOUND)
 
 
 def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:

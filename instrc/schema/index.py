@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from instrc.jsonvalue import Json, as_object
+from instrc.limits.schemas import LEVELS_AT_ONCE, MANY_AT_ONCE
 from instrc.plain_values import as_plain
 from instrc.schema.drafts import (
     LATEST,
@@ -20,7 +21,7 @@ from instrc.schema.drafts import (
 from instrc.schema.resources import Resource, SchemaDocument
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import schemas_under
+from instrc.schema.walk import next_level, schemas_under
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -126,7 +127,8 @@ class Index:
                     self.to_fold = True
             for keyword, value in node.items():
                 if keyword in HOLDERS:
-                    for child in schemas_under(keyword, value):
+                    children = schemas_under(keyword, value)
+                    for child in children if old or len(children) < MANY_AT_ONCE else self._to_read(children):
                         if child.__class__ is dict:
                             if old or not _TELLING.isdisjoint(child) or id(child) in indexed:
                                 stack.append((child, within, place))
@@ -135,6 +137,30 @@ class Index:
                                 plain += 1
         self.count += len(order) + plain
         mark(self.needs_flattening, needing, order, further)
+
+    def _to_read(self, schemas: Collection[Json]) -> Collection[Json]:
+        """Return which of very many schemas are to be read one by one: none if nothing is to be noted of any, or below them.
+
+        They are looked at level by level, as what all schemas of one say together is found in a few calls.
+        """
+        found: set[int] = set()
+        count = 0
+        level = list(schemas)
+        for _ in range(LEVELS_AT_ONCE):
+            nodes = [node for node in level if node.__class__ is dict]
+            words = frozenset().union(*nodes)
+            if not words.isdisjoint(_NOTED):
+                return schemas
+            found.update(map(id, nodes))
+            count += len(nodes)
+            level = next_level(nodes, words)
+            if not level:
+                break
+        if level or len(found) < count or not found.isdisjoint(self.indexed):
+            return schemas
+        self.indexed |= found
+        self.count += count
+        return ()
 
     def _note(self, node: dict[str, Json]) -> bool:
         """Note what keywords a schema has that reach beyond it; tell whether it has something to resolve or to fold."""
