@@ -17,28 +17,22 @@ class Container(msgspec.Struct):
     """An object of steps while it grows."""
 
     properties: dict[str, Json]
-    required: list[str]
     extra: list[Json]
     """What mixins around several steps say beside their properties."""
     definitions: DocumentDefinitions
     """Those of the document, which steps that contain themselves refer to."""
+    optional: set[str] = msgspec.field(default_factory=set)
+    """The properties that are not required, as those of steps always are."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often a key was wanted that was taken already."""
 
     def add(self, key: str, schema: Json, items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
         """Take a property in, once an item; a key that is taken gets `_2`, `_3` before the item is named."""
         key = self.free(key, items)
-        for item in items:
-            self.properties[suffixed(key, item)] = schema
-            if required:
-                self.required.append(suffixed(key, item))
-
-    def put(self, key: str, schema: Json) -> None:
-        """Take a required property in, as most are; a key that is taken gets `_2`, `_3`."""
-        if key in self.properties:
-            key = self.free(key)
-        self.properties[key] = schema
-        self.required.append(key)
+        names = [suffixed(key, item) for item in items]
+        self.properties.update(dict.fromkeys(names, schema))
+        if not required:
+            self.optional.update(names)
 
     def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
         """Return a key that is not taken for any of some items."""
@@ -53,8 +47,11 @@ class Container(msgspec.Struct):
     def schema(self, annotations: Sequence[Json] = (), at: Span | None = None) -> dict[str, Json]:
         """Return the object; `at` is where it is written."""
         made: dict[str, Json] = {"type": "object", "properties": self.properties}
-        if self.required:
-            made["required"] = [*self.required]
+        required: list[Json] = (
+            [name for name in self.properties if name not in self.optional] if self.optional else [*self.properties]
+        )
+        if required:
+            made["required"] = required
         more = [*self.extra, *annotations]
         if not more:
             return made

@@ -9,8 +9,8 @@ from instrc.ir.fusion import PlannableTool, Planned
 from instrc.ir.graph import NO_TIMING, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.reads import Listed, Named, written_value
-from instrc.ir.steps import NO_ENGINE, EngineProperties
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.ir.steps import EngineProperties
+from instrc.jsonvalue import JsonObject, as_object
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 
 
@@ -23,25 +23,19 @@ class EngineWriter:
 
     def beside(self, schema: JsonObject, step: Step, references: list[str], item: int | None) -> JsonObject:
         """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
-        given, reads = step.arguments, step.reads
-        if len(given) == len(reads) == 1 and given[0].label is None and given[0].value is reads[0]:  # as most are
-            arguments: Json = references[0]
-        else:
-            arguments = written_value(self.paths.arguments(given, item, step.number)) if given else None
-        if step.executor == "model":
-            timing = NO_TIMING if step.output else step.timing
-            engine = NO_ENGINE
-            if timing is not NO_TIMING or step.fail:
-                engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
-            return add_words(schema, engine, references, arguments)
+        arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
         plan: JsonObject | None = None
-        if step.activity == RUN_PLAN:
+        if step.activity == RUN_PLAN and step.executor != "model":
             tools = plannable_tools(self.graph, step) or ()
             plan = self._plan(tools, item)
             bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
-            references = self.paths.references((*reads, *bound), item)
-        timing = step.timing
-        engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
+            references = self.paths.references((*step.reads, *bound), item)
+        if step.executor == "model":
+            timing = NO_TIMING if step.output else step.timing
+            engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
+        else:
+            timing = step.timing
+            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
         return add_words(schema, engine, references, arguments)
 
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:

@@ -66,6 +66,11 @@ class Hints:
         """Return the hint that tells some paths."""
         return ", ".join(told).join(self._around_paths)
 
+    def around(self, room: DescribedSchema) -> list[str]:
+        """Return what a description with the hint says around the places of its one path."""
+        first, *others = self._around_paths
+        return [room.before + first, *others]
+
     def _is_absent(self, path: Path) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
         if self.part == "result":

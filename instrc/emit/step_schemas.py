@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from msgspec import Struct
-
 from instrc.emit.container import Container
 from instrc.emit.contexts import context
 from instrc.emit.definitions import DocumentDefinitions
 from instrc.emit.engine_properties import EngineWriter
+from instrc.emit.forms import Form, Frame
 from instrc.emit.hints import DescribedSchema, Hints, Purpose
 from instrc.emit.parts import answer_of, has_output, input_part, put_steps, with_null_output
 from instrc.emit.paths import Paths, suffixed
@@ -18,26 +17,19 @@ from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import add_words, beside
 from instrc.ir.fusion import Fusion, MixinGroup, StepObject, Unit
-from instrc.ir.graph import Graph, Placed, Step
+from instrc.ir.graph import NO_TIMING, Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Read
 from instrc.ir.steps import NO_ENGINE, EngineProperties
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.passes.compose.planned import RUN_PLAN
 from instrc.source import Span
 
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
 """Keywords that the compiler writes itself."""
 _Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-
-
-class _Form(Struct, frozen=True):
-    """What steps have in common that differ in what they read only."""
-
-    schema: Json
-    room: DescribedSchema | None
-    """The same with room for a hint, if it gets one."""
 
 
 class StepSchemas:
@@ -70,7 +62,7 @@ class StepSchemas:
         """Steps whose schemas are made for each of them."""
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
-        self._alike: dict[tuple[int, str, bool], _Form] = {}
+        self._alike: dict[tuple[int, str, bool, str | None], Form] = {}
         """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
 
     def container(
@@ -78,7 +70,7 @@ class StepSchemas:
     ) -> Container:
         """Return the object of some units, every step once an item."""
         items = self.items if items is None else items
-        made = Container({}, [], [], self.definitions)
+        made = Container({}, [], self.definitions)
         units = tuple(units)
         self._make_inner(units, items)
         self._fill(made, units, items, answers)
@@ -103,16 +95,14 @@ class StepSchemas:
         return found
 
     def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        if not self.plan.flat.mixins:
+            self._add_steps(made, units, items, answers)  # type: ignore[arg-type]  # without mixins there are no groups
+            return
         waiting: list[Unit | list[_Field]] = list(reversed(list(units)))
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, int):
-                key = self.plan.keys[unit]
-                for item in items:
-                    schema = self._made.get((unit, item)) if self._made else None
-                    if schema is None:
-                        schema = self.step(unit, item, answer=unit in answers)
-                    made.put(key if item is None else suffixed(key, item), schema)
+                self._add_steps(made, (unit,), items, answers)
             elif isinstance(unit, MixinGroup):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
@@ -120,6 +110,17 @@ class StepSchemas:
                 waiting.extend(reversed(unit.members))
             else:
                 self._add_all(made, unit, items)
+
+    def _add_steps(self, made: Container, numbers: Iterable[int], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        """Take steps into an object, each once an item."""
+        properties, keys, ready = made.properties, self.plan.keys, self._made
+        for number in numbers:
+            for item in items:
+                key = keys[number] if item is None else suffixed(keys[number], item)
+                schema = ready.get((number, item)) if ready else None
+                if schema is None:
+                    schema = self.step(number, item, answer=number in answers)
+                properties[made.free(key) if key in properties else key] = schema
 
     def _around(self, made: Container, group: MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
         """Return the properties of a mixin before and after its slot, and keep what else it says."""
@@ -159,14 +160,23 @@ class StepSchemas:
             return self._answer(step, item)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole)
-        form = self._form(step, item)
+        form, given, reads = self._form(step, item), step.arguments, step.reads
+        if (
+            form.frame is not None
+            and len(given) == len(reads) == 1
+            and given[0].value is reads[0]
+            and given[0].label is None
+            and step.timing is NO_TIMING
+            and not step.fail
+        ):
+            return form.frame.given(self.paths.text(reads[0], item))
         schema = form.schema
         if not isinstance(schema, dict) or isinstance(step.content, Constant):
             return schema
-        references = self.paths.references(step.reads, item) if self.in_process else []
+        references = self.paths.references(reads, item) if self.in_process else []
         made = schema
         if form.room is not None:
-            told = references if self.hints.tells_references else self.hints.told(step.reads, item)
+            told = references if self.hints.tells_references else self.hints.told(reads, item)
             if told:
                 made = form.room.saying(self.hints.said(told))
         if not self.in_process:
@@ -194,23 +204,31 @@ class StepSchemas:
         """Return the schema of a chunk of a process."""
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
-    def _form(self, step: Step, item: int | None) -> _Form:
+    def _form(self, step: Step, item: int | None) -> Form:
         """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
         number = step.number
         if number in self._single:
             return self._new_form(step, item)
-        alike = id(self.plan.flat.schemas[number]), step.executor, step.output
+        alike = id(self.plan.flat.schemas[number]), step.executor, step.output, step.activity
         form = self._alike.get(alike)
         if form is None:
-            form = self._alike[alike] = self._new_form(step, item)
+            form = self._new_form(step, item)
+            if self.hints.tells_references and isinstance(form.schema, dict) and step.activity != RUN_PLAN:
+                form = Form(form.schema, form.room, self._frame(step, form.schema, form.room))
+            self._alike[alike] = form
         return form
 
-    def _new_form(self, step: Step, item: int | None) -> _Form:
+    def _frame(self, step: Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
+        engine = EngineProperties(activity=None if step.executor == "model" else step.activity)
+        whole = add_words(dict(schema if room is None else room.schema), engine, [], None)
+        return Frame(whole, None if room is None else self.hints.around(room))
+
+    def _new_form(self, step: Step, item: int | None) -> Form:
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
             step.content, Fusion
         )  # steps in an object say for themselves what they read
-        return _Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
+        return Form(schema, self.hints.room(schema) if hinted and isinstance(schema, dict) else None)
 
     def _as_written(self, step: Step, item: int | None) -> Json:
         number, flat = step.number, self.plan.flat
@@ -251,7 +269,7 @@ class StepSchemas:
 
     def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
         """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
-        made = Container({}, [], [], self.definitions)
+        made = Container({}, [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 

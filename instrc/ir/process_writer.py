@@ -54,13 +54,15 @@ def _properties(body: Body, made: dict[int, JsonObject]) -> JsonObject:
 
 def _context(context: Context, made: dict[int, JsonObject]) -> JsonObject:
     match context:
+        case Do(body=body):
+            own: JsonObject = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
         case Chunk():
             return write_chunk(context)
         case When(branches=branches):
             listed: JsonArray = [_branch(number, branch, made) for number, branch in enumerate(branches)]
             if not branches or branches[-1].condition is not None:
                 listed.append({"type": "null"})
-            own: JsonObject = {"anyOf": listed, "when": _common(context)}
+            own = {"anyOf": listed, "when": _common(context)}
         case Try(body=body, otherwise=otherwise):
             tried: JsonArray = [
                 {**_body(each, made, number), "try": _value(each.value)} for number, each in enumerate((body, otherwise))
@@ -68,8 +70,6 @@ def _context(context: Context, made: dict[int, JsonObject]) -> JsonObject:
             own = {"anyOf": tried, "try": _common(context)}
         case Else(of=of, body=body):
             own = {"anyOf": [{**_body(body, made), "else": {"of": of, **_value(body.value)}}, {"type": "null"}]}
-        case Do(body=body):
-            own = {**_body(body, made), "do": {**_value(body.value), **_common(context)}}
         case Each():
             own = _each(context, made)
         case Repeat():

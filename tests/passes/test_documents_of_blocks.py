@@ -54,6 +54,12 @@ def test_a_step_of_a_process_can_be_changed_without_others_of_its_instruction(*,
     assert first["$defs"]["LLM_2"] == second["$defs"]["LLM_2"]
 
 
+def test_a_deadline_is_that_of_one_step_not_of_others_of_its_instruction() -> None:
+    text = 'const s = Get_Activity(prompt) @ { within: "PT5S" }; const t = Get_Activity(s); Get_Activity(t) @ { delay: "PT1S" }'
+    steps = compiled(text).documents["process"]["$defs"]["SERVER_1"]["properties"].values()
+    assert [(each.get("within"), each.get("delay")) for each in steps] == [("PT5S", None), (None, None), (None, "PT1S")]
+
+
 def test_the_number_of_a_counted_each_is_an_integer_up_to_the_count() -> None:
     [each] = compiled("each i in 3 { { number: i, a: A(i) } }").documents["result"]["properties"].values()
     assert each["items"]["properties"]["number"] == {"type": "integer", "minimum": 1, "maximum": 3}
