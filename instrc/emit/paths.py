@@ -67,11 +67,15 @@ class Paths:
 
     def _plain_keys(self, item: int | None) -> dict[Path | int | str | Local, str]:
         """Return the paths that are nothing but the key of a step, in one go: most steps are read, and most are read so."""
-        keys = (
-            self.plan.keys.items() if item is None else [(number, suffixed(key, item)) for number, key in self.plan.keys.items()]
-        )
-        steps = self.steps
-        return {number: key for number, key in keys if key.isascii() and key.isidentifier() and not steps[number].output}
+        keys: dict[Path | int | str | Local, str] = dict(self.plan.keys.items())
+        if item is not None:
+            keys = {number: suffixed(key, item) for number, key in keys.items()}
+        if not ("".join(keys.values()).isascii() and all(map(str.isidentifier, keys.values()))):
+            keys = {number: key for number, key in keys.items() if is_plain(key)}
+        for step in self.plan.flat.graph.awaited():
+            if step.output:
+                keys.pop(step.number, None)
+        return keys
 
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -123,6 +123,11 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
 def is_lone_instruction(content: object) -> bool:
     """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
     return type(content) is Fusion and not content.slots and not content.mixins
+
+
+def is_bare_instruction(content: object) -> TypeGuard[Fusion]:
+    """Tell whether a content is an instruction alone without annotations, so that its schema is that of the instruction."""
+    return type(content) is Fusion and not (content.slots or content.annotations or content.mixins)
 
 
 class MixinGroup(msgspec.Struct, frozen=True, gc=False):

@@ -136,7 +136,7 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
             paths += [test.path for test in tests_of(step.content)]
             for region in regions_of(step.content):
                 paths += reading_paths(region.value)
-            if isinstance(step.content, Repeat) and step.content.handed:
+            if type(step.content) is Repeat and step.content.handed:
                 paths += [path for _, reading in step.content.names for path in reading_paths(reading)]
         return found.union([path.origin for path in paths])
 

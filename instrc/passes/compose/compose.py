@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from instrc import problems
 from instrc.flattening.beside import closes
-from instrc.ir.blocks import regions_of
-from instrc.ir.fusion import Fusion
+from instrc.ir.blocks import Content, regions_of
+from instrc.ir.fusion import Fusion, is_bare_instruction
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.jsonvalue import Json, as_object
 from instrc.passes.compose.contents import ContentSchema
@@ -58,6 +58,8 @@ class _Composer:
         self.failed = False
         self.known: dict[Recipe, _Composed] = {}
         """What was made without a word of complaint, by its recipe."""
+        self.alone: dict[int, _Composed] = {}
+        """The part of that which is an instruction and nothing else, by the identity of the instruction: as most steps are."""
         self.shared = shared
         """The part of that which holds no steps of a graph and no plans, so that it is the same in every graph."""
 
@@ -70,8 +72,9 @@ class _Composer:
             if step.executor == "block":
                 continue
             content = step.content
-            row = recipe(content)
-            made = self.known.get(row) or self.made(row, step.span, partial(ContentSchema.of, content=content, path=()))
+            made = self.alone.get(id(content.instruction)) if is_bare_instruction(content) else None
+            if made is None:
+                made = self.of_step(content, step.span)
             schemas[number] = {} if made.schema is True else made.schema
             if made.refers:
                 referring.add(number)
@@ -92,6 +95,14 @@ class _Composer:
             schemas |= outcomes.blocks
             optional = optional_arguments(graph, outcomes)
         return FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
+
+    def of_step(self, content: Content, span: Span) -> _Composed:
+        """Return the schema of a step's content."""
+        row = recipe(content)
+        made = self.made(row, span, partial(ContentSchema.of, content=content, path=()))
+        if is_bare_instruction(content) and row in self.known:
+            self.alone[id(content.instruction)] = made
+        return made
 
     def mixins(
         self, graph: Graph, placed: Mapping[int, tuple[Placed, ...]]

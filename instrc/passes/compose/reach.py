@@ -66,7 +66,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
             report.add(problems.plan_steps.NotAPlan(at=step.span))
-        if step.executor == "block" and isinstance(content, Each | Repeat) and isinstance(content.source, Path):
+        if step.executor == "block" and (type(content) is Each or type(content) is Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
@@ -115,7 +115,7 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 report.add(problems.conditions.NeverTrue(at=test.span, advice=verdict.fault))
             elif verdict.always and not found.optional:
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
-        if isinstance(step.content, Repeat):
+        if type(step.content) is Repeat:
             inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
             for test in step.content.until:
                 origin = test.path.origin

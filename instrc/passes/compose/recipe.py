@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import TypeAlias
 
 from instrc.ir.blocks import Content
-from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject
+from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject, is_bare_instruction
 from instrc.ir.reads import Constant
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
@@ -16,7 +16,7 @@ Recipe: TypeAlias = tuple[Hashable, ...]
 
 def recipe(content: Content) -> Recipe:
     """Return what a content is made of, in one row, so that nothing is compared deeply; steps and groups go by their numbers."""
-    if isinstance(content, Fusion) and not (content.slots or content.annotations or content.mixins):
+    if is_bare_instruction(content):
         instruction = content.instruction
         return ("fusion", instruction) if instruction.uri is not None else ("fusion", *_instruction(instruction))
     row: list[Hashable] = []

@@ -19,7 +19,8 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
     """
     graph = flat.graph
     readers = _readers(graph) if graph.awaited_numbers else {}
-    idle = _in_blocks(graph) - flat.read
+    unread = graph.steps.keys() - flat.read - {unit for unit in graph.units if isinstance(unit, int)}
+    idle = unread & _in_blocks(graph) if unread else unread
     for number in sorted({*idle, *graph.awaited_numbers}):
         step = graph.steps[number]
         if number in idle and _only_answers(graph, step):
@@ -85,6 +86,6 @@ def _readers(graph: Graph) -> dict[int, set[int]]:
         note([test.path for test in tests_of(step.content)], -1)
         for region in regions_of(step.content):
             note(reading_paths(region.value), -1)
-        if isinstance(step.content, Repeat) and step.content.handed:
+        if type(step.content) is Repeat and step.content.handed:
             note([path for _, reading in step.content.names for path in reading_paths(reading)], -1)
     return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from instrc.ir.blocks import Each, Repeat, regions_of
+from instrc.ir.fusion import Unit
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, regions_in
@@ -23,7 +24,7 @@ def number_steps(
     """
     graph = flat.graph
     steps = graph.steps
-    order = _in_order(graph, chunks, inside)
+    order = _in_order(flat, chunks, inside)
     taken = {step.key for step in steps.values() if step.key is not None}
     unread = set(graph.block_numbers).difference(flat.read)
     if graph.contexts is not None:
@@ -31,12 +32,10 @@ def number_steps(
     keys: dict[int, str] = {}
     used: set[str] = set(graph.inputs)
     count = 0
+    last = order.pop() if bare else None
     for number in order:
         step = steps[number]
         name, key = step.base_name, step.key
-        if bare and number == order[-1]:
-            keys[number] = _key(name, 1, naming)
-            continue
         if step.executor == "block":
             if key is None and number in unread:
                 continue
@@ -50,30 +49,40 @@ def number_steps(
             key = free_name(key, used.__contains__)
         used.add(key)
         keys[number] = key
+    if last is not None:
+        keys[last] = _key(steps[last].base_name, 1, naming)
     return keys, _elements(graph, used)
 
 
-def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> list[int]:
+def _in_order(flat: FlatGraph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> list[int]:
     """Return all steps in the order in which they are numbered: a block after what is in it."""
+    graph = flat.graph
+    nested = graph.inner or flat.mixins
     order: list[int] = []
-    """A step that is in two chunks comes twice."""
+    twice = False
+    """Whether a step may be in two chunks."""
     waiting: list[Chunk | int] = list(reversed(chunks))
     while waiting:
         chunk = waiting.pop()
         if isinstance(chunk, int):
             order.append(chunk)
-        elif chunk.block is None:
-            numbers = step_numbers(chunk.units)
-            if graph.inner:
-                numbers = [each for number in numbers for each in (*graph.inner.get(number, ()), number)]
-            order.extend(numbers)
-        else:
-            content = graph.steps[chunk.block].content
-            if not (isinstance(content, Repeat) and content.otherwise is not None and chunk.executor != "else"):
-                waiting.append(chunk.block)  # a `repeat` with an `else` after that
-            for region in reversed(regions_in(graph, chunk)):
-                waiting.extend(reversed(inside[region.number]))
-    return list(dict.fromkeys(order))
+            continue
+        units, block = chunk.units, chunk.block
+        if block is None:
+            order.extend(_numbers(graph, units) if nested else units)  # type: ignore[arg-type]  # without mixins there are no groups
+            twice = twice or bool(chunk.answers)
+            continue
+        content = graph.steps[block].content
+        if not (type(content) is Repeat and content.otherwise is not None and chunk.executor != "else"):
+            waiting.append(block)  # a `repeat` with an `else` after that
+        for region in reversed(regions_in(graph, chunk)):
+            waiting.extend(reversed(inside[region.number]))
+    return list(dict.fromkeys(order)) if twice else order
+
+
+def _numbers(graph: Graph, units: tuple[Unit, ...]) -> list[int]:
+    """Return the steps of some units, those in their slots before them."""
+    return [each for number in step_numbers(units) for each in (*graph.inner.get(number, ()), number)]
 
 
 def _name_of_block(graph: Graph, step: Step) -> str:
@@ -92,7 +101,7 @@ def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
 
     One called like a step, an input or the element of a block around it, as in a program that is called there, gets `_2`.
     """
-    loops = {step.number: step.content for step in graph.blocks() if isinstance(step.content, Each | Repeat)}
+    loops = {step.number: step.content for step in graph.blocks() if type(step.content) is Each or type(step.content) is Repeat}
     around = _regions_around(graph) if loops else {}
     found: dict[int, str] = {}
     for _, content in sorted(loops.items(), reverse=True, key=lambda each: each[0]):  # a block before those in it

@@ -28,9 +28,14 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
+    reasons = _reasons_to_cut(graph)
     cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
-        found = _cut_region(graph, units, report, by_hand=number == ROOT and graph.contexts is not None)
+        by_hand = number == ROOT and graph.contexts is not None
+        if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
+            cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
+            continue
+        found = _cut_region(graph, units, report, by_hand=by_hand)
         if found is None:
             return None
         cut[number] = found
@@ -64,9 +69,6 @@ def may_cut_wrongly(flat: FlatGraph) -> bool:
 
 def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
     """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
-    whole = None if by_hand else _single_chunk(graph, units)
-    if whole is not None:
-        return (whole,)
     steps = [steps_in(graph, unit) for unit in units]
     home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
     needs = needs_of(units, steps, home)
@@ -82,19 +84,10 @@ def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_han
     return cut_by_hand(graph, nodes, report)
 
 
-def _single_chunk(graph: Graph, units: tuple[Unit, ...]) -> CutChunk | None:
-    """Return the chunk of units with nothing to cut: steps alone, all of one executor; `None` for any others.
-
-    They are in evaluation order, so each stands after those it reads.
-    """
-    steps = [graph.steps[unit] for unit in units if isinstance(unit, int)]
-    executors = {step.executor for step in steps}
-    if len(steps) < len(units) or len(executors) != 1 or not graph.inner.keys().isdisjoint(units):
-        return None
-    executor = PLACE[executors.pop()]
-    if executor == BLOCK or [step for step in steps if step.fail or step.chosen or step.output]:
-        return None
-    return CutChunk(executor, units)
+def _reasons_to_cut(graph: Graph) -> set[int]:
+    """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
+    choosing = [step.number for step in graph.compounds() if step.chosen]
+    return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
 
 
 def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
