@@ -14,6 +14,7 @@ from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
+from instrc.limits.runs import PREVIEWED_COMMANDS
 from instrc.rehearsing.rehearsal import rehearsal_of
 from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.interpreter.v1.views import schema_without_engine
@@ -39,7 +40,8 @@ def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
     """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
     process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
-    reached = _reached(document, given, _inputs(process))
+    chunks = [each.name for each in process.contexts() if isinstance(each, Chunk) and each.executor == "model"]
+    reached = _reached(document, given, _inputs(process), len(chunks))
     found: list[ModelCall] = []
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
@@ -76,13 +78,20 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
 
 
-def _reached(document: Json, given: str, inputs: dict[str, Json]) -> dict[str, tuple[str, Json]]:
-    """Return the first message and schema of each chunk that a run of a rehearsal reaches."""
+def _reached(document: Json, given: str, inputs: dict[str, Json], wanted: int) -> dict[str, tuple[str, Json]]:
+    """Return the first message and schema of each chunk that a run of a rehearsal reaches; `wanted` is how many there are."""
     found: dict[str, tuple[str, Json]] = {}
+    in_vain = 0
 
     def watch(command: Command) -> None:
+        nonlocal in_vain
+        in_vain += 1
         if command["kind"] == "model" and command["chunk"] not in found:
             found[command["chunk"]] = model_message(command), command["schema"]
+            in_vain = 0
 
-    rehearsal_of(document, {"prompt": given}, inputs, watch)
+    def enough() -> bool:
+        return len(found) == wanted or in_vain > PREVIEWED_COMMANDS
+
+    rehearsal_of(document, {"prompt": given}, inputs, watch, enough)
     return found

@@ -32,6 +32,8 @@ REHEARSED_RUNS: Final = 400
 """Runs of one rehearsal."""
 REHEARSED_COMMANDS: Final = 40_000
 """Commands of all its runs together."""
+PREVIEWED_COMMANDS: Final = 4_000
+"""Commands of a preview after which it looks no further for calls of the model, if none of them was a new one."""
 
 # plans of others, rehearsals, engines, activities and models
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -98,11 +98,15 @@ class Rehearsal:
 
 
 def rehearsal_of(
-    document: Json, given: Mapping[str, Json], made: Mapping[str, Json], watch: Watch = lambda _command: None
+    document: Json,
+    given: Mapping[str, Json],
+    made: Mapping[str, Json],
+    watch: Watch = lambda _command: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Rehearsal:
     """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones.
 
-    `watch` is given each command of each run that was tried.
+    `watch` is given each command of each run that was tried; no further run is tried where it is `enough`.
     """
     best: Rehearsal | None = None
     before: Json = None
@@ -112,7 +116,7 @@ def rehearsal_of(
             break
         plan = plan_of(short)
         program = RunnablePlan(plan)
-        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given), watch).result()
+        found = _RunSearch(program, plan, {"prompt": "a", **made, **given}, points_of(program, given), watch, enough).result()
         best = found if best is None or len(found.missed) < len(best.missed) else best
         before = short
     assert best is not None
@@ -142,9 +146,15 @@ class _RunSearch:
     """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
 
     def __init__(
-        self, program: RunnablePlan, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], watch: Watch
+        self,
+        program: RunnablePlan,
+        plan: PinnedPlan,
+        inputs: Mapping[str, Json],
+        points: list[Point],
+        watch: Watch,
+        enough: Callable[[], bool],
     ) -> None:
-        self.program, self.plan, self.inputs, self.points, self.watch = program, plan, inputs, points, watch
+        self.program, self.plan, self.inputs, self.points, self.watch, self.enough = program, plan, inputs, points, watch, enough
         self.branches = run_branches(program)
         self.kept: list[tuple[Choices, Played, list[RunBranch]]] = []
         self.tried = self.commands = 0
@@ -167,6 +177,8 @@ class _RunSearch:
         pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # what was seldom tried comes first
         known = {_mark({})}
         while waiting and (left or not self.kept) and self.tried < REHEARSED_RUNS and self.commands < REHEARSED_COMMANDS:
+            if self.enough():
+                break
             rank, _, _, choices = heapq.heappop(waiting)
             played = play(self.program, self.plan, self.inputs, self.points, choices, self.watch)
             self.tried += 1

@@ -9,10 +9,16 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_lines import Instrc
+
+import instrc as library
+from instrc.previewing import calls_of
+from instrc.rehearsing.playing import play
 
 PROCESS = """
 "Do it"
@@ -135,3 +141,29 @@ def test_it_is_drawn_again_when_a_file_changes(folder: Path) -> None:
         (folder / "it.aug").write_text(PROCESS.replace("question", "riddle"))
         assert any("riddle: string" in line for line in lines)
         shown.send_signal(signal.SIGTERM)
+
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^a"}}, "required": ["text"]}
+
+
+@pytest.mark.parametrize(
+    ("then", "at_most"), [("Send_Activity(a{0})", 1), ("Late(a{0})", 100)], ids=["all are reached", "some are never reached"]
+)
+def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
+    then: str, at_most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[object] = []
+
+    def counted(*given: Any) -> Any:
+        runs.append(given)
+        return play(*given)
+
+    monkeypatch.setattr("instrc.rehearsing.rehearsal.play", counted)
+    steps = [f'const a{{0}} = Grade(prompt); when a{{0}}.text is "b" {{{{ {then} }}}}'.format(number) for number in range(60)]
+    with warnings.catch_warnings(action="ignore"):  # each condition never holds
+        [artefact] = library.artefacts(
+            f"tool it = do {{ {' '.join(steps)} a0 }}", vibes=dict.fromkeys(["Grade", "Late", "Send_Activity"], TEXT)
+        )
+    reached = [call.message is not None for call in calls_of(artefact, "a")]
+    assert all(reached) == (at_most == 1)
+    assert 1 <= len(runs) <= at_most
