@@ -12,6 +12,7 @@ from instrc.limits.programs import PATH_MEMBERS
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.local_names import read_local
 from instrc.passes.bind.lookup import alias, find_in_context, find_instruction, knows
 from instrc.passes.bind.scopes import LocalName, Scope, is_defined
 from instrc.passes.bind.values import BoundValue, Data, Inner, Members, StepResult
@@ -46,7 +47,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Boun
     scope = context.scope
     definition = scope.find(name.text)
     if definition is not None and not ev.ends.is_alias(definition):
-        return (yield ev.local(name, definition, context.inside()))
+        return (yield read_local(ev, name, definition, context.inside()))
     if scope.is_input(name.text):
         return StepResult(Path(name.text))
     if definition is not None and alias(ev, name, scope) is None:

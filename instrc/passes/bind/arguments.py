@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ FAIL = Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
 
+@final
 class CallArguments(Struct, gc=False):
     """What stands in the brackets of a call, while it is evaluated."""
 
@@ -57,7 +58,7 @@ class CallArguments(Struct, gc=False):
                 continue
             found = self.ev.value(value, self.inside)
             if type(found) in PENDING:
-                return Then(found, partial(self._take_and_go_on, then))
+                return Then(found, partial(self.give, then))
             self._take(found)  # type: ignore[arg-type]  # it is not pending
         return then(self)
 
@@ -70,7 +71,8 @@ class CallArguments(Struct, gc=False):
             fields = each.value.fields
         return _braces(self.ev, self.instruction, fields, self.given, context)
 
-    def _take_and_go_on(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
+    def give(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
+        """Take the value of the next argument, and go on with those behind it."""
         self._take(value)
         return then(self) if self.place == len(self.written) else self.evaluate(then)
 

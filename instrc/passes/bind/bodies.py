@@ -16,6 +16,7 @@ from instrc.limits.programs import VALUE_LEVELS
 from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.local_names import read_local
 from instrc.passes.bind.scopes import LocalName, Scope
 from instrc.passes.bind.values import BoundValue, Data, Members, StepResult, paths_read
 from instrc.passes.trampoline import Task
@@ -94,7 +95,7 @@ def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tupl
     kept: list[tuple[str, Reading]] = []
     for name, binding in scope.locals.items():
         if not ev.ends.is_alias(LocalName(binding, scope)):
-            known = yield ev.local(binding.name, LocalName(binding, scope), inside)
+            known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
             reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
             if reading is not None:
                 kept.append((name, reading))
@@ -133,7 +134,7 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
 def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate a statement that nothing reads."""
     if isinstance(statement, Binding):
-        return (yield ev.local(statement.name, LocalName(statement, scope), context))
+        return (yield read_local(ev, statement.name, LocalName(statement, scope), context))
     value = yield ev.value(statement.value, context)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.ir.fusion import Argument, Fusion, Instruction
+from instrc.ir.fusion import Argument, Fusion, Instruction, instruction_kind
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
@@ -29,15 +29,20 @@ _OF_FAIL = ("kind", "code", "message")
 """What `Fail` looks at in what it is given."""
 
 
+def is_plain(instruction: Instruction) -> bool:
+    """Tell whether a call of an instruction is a step and nothing more."""
+    return instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
+
+
 def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Work[BoundValue | None]:
     """Make a call a step."""
-    return arguments_of(ev, instruction, written, span, context).evaluate(_step)
+    return arguments_of(ev, instruction, written, span, context).evaluate(step_of)
 
 
-def _step(arguments: CallArguments) -> BoundValue | None:
-    """Make the step of a call whose arguments are evaluated."""
+def step_of(arguments: CallArguments) -> BoundValue | None:
+    """Make the step of a call whose arguments are evaluated, and return its result."""
     ev, instruction, span, context, given = (
         arguments.ev,
         arguments.instruction,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.durations import from_words, is_duration, is_no_time
-from instrc.ir.fusion import Instruction, instruction_kind
+from instrc.ir.fusion import Instruction
 from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
 from instrc.ir.surface import (
@@ -37,10 +37,11 @@ from instrc.ir.surface import (
 from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access
 from instrc.passes.bind.blocks import evaluate_block
-from instrc.passes.bind.calls import call, fail
+from instrc.passes.bind.calls import call, fail, is_plain
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.literals import data_of, refuse_annotations
+from instrc.passes.bind.local_names import read_local
 from instrc.passes.bind.lookup import callee_of, find_vibe, look_up, undefined_meaning
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import CONTEXTS, CalledProgram, InputName, Special
@@ -121,7 +122,7 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundV
     found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
     if isinstance(found, LocalName):
         alias = ev.ends.is_alias(found)
-        return _call(ev, name, (), name.span, context) if alias else ev.local(name, found, context)
+        return _call(ev, name, (), name.span, context) if alias else read_local(ev, name, found, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
         return found
@@ -145,13 +146,13 @@ def _call(
     called = callee_of(ev, callee, context) if isinstance(callee, Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
-            if instruction_kind(called.name) == "mixin":
+            if is_plain(called):
+                return call(ev, called, arguments, span, context)
+            if called.kind == "mixin":
                 return mix(ev, called, arguments, span, context)
-            if called.name == "StartProcess":
-                from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs
+            from instrc.passes.bind.launches import start  # most programs neither begin processes nor call programs
 
-                return start(ev, called, arguments, span, context)
-            return call(ev, called, arguments, span, context)
+            return start(ev, called, arguments, span, context)
         case None:
             if context.exported and not context.own and isinstance(callee, Name) and _holds_contexts(arguments):
                 from instrc.passes.bind.processes import process  # as above

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import msgspec
 
@@ -24,7 +24,7 @@ from instrc.passes.bind.signature import Signature, signature
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import BoundValue, paths_read
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.trampoline import PENDING, Task, Then, Work
+from instrc.passes.trampoline import Task, Then, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source, Span
@@ -36,7 +36,7 @@ _DIRECTLY = 32
 """Expressions in one another that are evaluated by functions that call each other; the trampoline goes on with what is deeper."""
 
 
-class _Reading(msgspec.Struct):
+class _Name(msgspec.Struct, gc=False):
     """How far the expression of a local name has been evaluated."""
 
     binding: Binding
@@ -48,6 +48,23 @@ class _Reading(msgspec.Struct):
     """It has a value that holds wherever it stands."""
     value: BoundValue | None = None
     """That value."""
+
+
+@final
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """A local name whose expression is being evaluated."""
+
+    binding: Binding
+    key: tuple[int, str]
+    """The number of its scope, and how it is written."""
+    context: EvaluationContext
+    """Where it is read."""
+    inside: EvaluationContext
+    """The place of its expression."""
+    plain: bool
+    """Whether its value is the same wherever it is read."""
+    outer: tuple[BoundValue | None, bool]
+    """What was noted before about the pipe."""
 
 
 class Evaluation:
@@ -84,7 +101,7 @@ class Evaluation:
         """How many bodies of blocks and programs have been read."""
         self._nested = 0
         """How many expressions are being evaluated directly, without the trampoline."""
-        self._readings: dict[tuple[int, str], _Reading] = {}
+        self._names: dict[tuple[int, str], _Name] = {}
         """The local names that have been looked at, by the number of the scope of each."""
         self._known: dict[Hashable, BoundValue | None] = {}
         """Values of locals that depend on what is piped to where they stand, or on where that is."""
@@ -92,7 +109,7 @@ class Evaluation:
         """Those of instructions without annotations behind them."""
         self._values = 0
         """How many values were put into objects and calls."""
-        self._open: list[_Reading] = []
+        self._open: list[_Name] = []
         """Locals whose expressions are being read, outermost first."""
         self._piped: BoundValue | None = None
         """What is piped to where the innermost of them stands."""
@@ -121,60 +138,50 @@ class Evaluation:
         if not scope.program.calls:
             self.read.add(name)
 
-    def local(self, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
-        """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+    def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | Work[BoundValue | None]:
+        """Begin to read a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
         home = found.scope
         if home.outer is None:
             self.note_read(name.text, home)
         key = home.number, name.text
-        reading = self._readings.get(key)
-        if reading is None:
-            reading = self._readings[key] = _Reading(found.binding)
-        elif reading.open:
-            self._circle(name, reading)
+        known = self._names.get(key)
+        if known is None:
+            known = self._names[key] = _Name(found.binding)
+        elif known.open:
+            self._circle(name, known)
             return None
         added = context.annotations or context.timing is not NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
         outside = home.region != context.region
         if outside and not self.steps.regions.around(home.region, context.region):
-            return self._elsewhere(reading, found, context, plain=plain)
-        if plain and reading.known:
-            return self._kept_out(reading.value, context)
+            return self._elsewhere(known, found, context, plain=plain)
+        if plain and known.known:
+            return self._kept_out(known.value, context)
         alone = not outside or not plain  # else a name is evaluated where it is defined
         inside = context.alone(context.brackets if context.direct else None, home) if alone else context.at_home(home)
-        if plain and reading.piping and (key, inside.piped) in self._known:
+        if plain and known.piping and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
             return self._kept_out(self._known[key, inside.piped], context)
-        outer = self._piped, self._depends
+        reading = Reading(found.binding, key, context, inside, plain, (self._piped, self._depends))
         self._piped, self._depends = inside.piped, False
-        reading.open = True
-        self._open.append(reading)
-        value = self.value(found.binding.value, inside)
-        if type(value) in PENDING:
-            return Then(value, partial(self._read, key, inside, context, outer, plain))
-        return self._read(key, inside, context, outer, plain, value)  # type: ignore[arg-type]  # it is not pending
+        known.open = True
+        self._open.append(known)
+        return reading
 
-    def _read(
-        self,
-        key: tuple[int, str],
-        inside: EvaluationContext,
-        context: EvaluationContext,
-        outer: tuple[BoundValue | None, bool],
-        plain: bool,  # noqa: FBT001  -- the value that comes last is handed over alone
-        value: BoundValue | None,
-    ) -> BoundValue | None:
-        """Note the value of the local name that is being read, and return it."""
-        reading = self._open.pop()
-        reading.open = False
+    def end(self, reading: Reading, value: BoundValue | None) -> BoundValue | None:
+        """Note the value of the local name that was begun last, and return it."""
+        known = self._open.pop()
+        known.open = False
         depends = self._depends
-        self._piped, self._depends = outer
+        self._piped, self._depends = reading.outer
         if depends:
-            reading.piping = True
-            if plain:
-                self._known[key, inside.piped] = value
-            self.reads_pipe(inside)
-        elif plain:
-            reading.known, reading.value = True, value
+            known.piping = True
+            if reading.plain:
+                self._known[reading.key, reading.inside.piped] = value
+            self.reads_pipe(reading.inside)
+        elif reading.plain:
+            known.known, known.value = True, value
+        context = reading.context
         return value if context.brackets is None else self._kept_out(value, context)
 
     def _kept_out(self, value: BoundValue | None, context: EvaluationContext) -> BoundValue | None:
@@ -182,16 +189,14 @@ class Evaluation:
             context.brackets.keep_out(paths_read(value))
         return value
 
-    def _elsewhere(
-        self, reading: _Reading, found: LocalName, context: EvaluationContext, *, plain: bool
-    ) -> Task[BoundValue | None]:
+    def _elsewhere(self, known: _Name, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:
             return self._known[at]
         inside = msgspec.structs.replace(context, own=False, scope=found.scope, piped=found.scope.piped, keys=found.scope.keys)
-        reading.open = True
-        self._open.append(reading)
+        known.open = True
+        self._open.append(known)
         value = yield self.value(found.binding.value, inside)
         self._open.pop().open = False
         if plain:
@@ -200,7 +205,7 @@ class Evaluation:
 
     def is_carried(self, scope: Scope, name: str) -> bool:
         """Tell whether the evaluation of a local name of a scope has begun."""
-        return (scope.number, name) in self._readings
+        return (scope.number, name) in self._names
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""
@@ -216,15 +221,13 @@ class Evaluation:
             self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
         return False
 
-    def _circle(self, name: Name, reading: _Reading) -> None:
+    def _circle(self, name: Name, known: _Name) -> None:
         """Report a local name that needs itself, each circle once."""
-        first = next(place for place, each in enumerate(self._open) if each is reading)
+        first = next(place for place, each in enumerate(self._open) if each is known)
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
-        known = [
-            set(problem.words) for problem in self.report.problems if isinstance(problem, problems.bindings.RecursiveBinding)
-        ]
-        if set(words) not in known:
+        told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.bindings.RecursiveBinding)]
+        if set(words) not in told:
             places = tuple(each.binding.name.span for each in cycle)
             self.report.add(problems.bindings.RecursiveBinding(at=name.span, words=words, places=places))
 
