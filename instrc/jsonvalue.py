@@ -7,7 +7,7 @@ JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ForwardRef, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     JsonObject: TypeAlias = "dict[str, Json]"
     JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
     """What is only read: a value of another type that holds nothing but JSON, as a `TypedDict` or a list of strings does."""
-else:  # whoever asks for the types of a class elsewhere needs to know where these texts are from
-    Json = ForwardRef("bool | int | float | str | JsonArray | JsonObject | None", module=__name__)
-    JsonArray = ForwardRef("list[Json]", module=__name__)
-    JsonObject = ForwardRef("dict[str, Json]", module=__name__)
-    JsonLike = ForwardRef("Json | Sequence[JsonLike] | Mapping[str, object]", module=__name__)
+else:  # whoever asks for the types of a class or a function gets these: a type that names itself has no end for many readers
+    Json = JsonLike = object
+    JsonArray = list[object]
+    JsonObject = dict[str, object]
 
 Location: TypeAlias = tuple[str | int, ...]
 """Where a value stands in another: the keys and indexes that lead to it."""

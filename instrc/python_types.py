@@ -49,8 +49,7 @@ def schema_of_type(value: object) -> Described | None:
     except CompileError:
         raise
     except Exception as error:
-        reason = str(error).partition("\n")[0]
-        message = f"pydantic cannot describe `{getattr(value, '__name__', value)}`: {reason}"
+        message = f"pydantic cannot describe `{getattr(value, '__name__', value)}`: {_reason(error)}"
         raise TypeError(message) from error
     inner = routine.func if isinstance(routine, partial) else routine
     text = schema.get("description") if routine is None else inspect.getdoc(inner)
@@ -76,9 +75,14 @@ def schema_of_result(value: object) -> Json:
 
         return described(partial(TypeAdapter(with_readable_dicts(hints["return"])).json_schema, mode="serialization"))
     except Exception as error:
-        reason = str(error).partition("\n")[0]
-        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {reason}"
+        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {_reason(error)}"
         raise TypeError(message) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "a type in it names itself, which pydantic reads in a model or a `TypeAliasType`, but in no other alias"
+    return str(error).partition("\n")[0]
 
 
 def describes_values(value: object) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Union
 
 import pytest
 
-from instrc import import_tools
+from instrc import import_tools, lower
 
+Tree = Union[int, "list[Tree]"]
 TOOLS = """
 print("hello")
 
@@ -148,6 +149,15 @@ def test_what_pydantic_cannot_describe_is_told() -> None:
 
     model = create_model("Odd", call=(Callable[[int], int], ...))
     assert [problem.name for problem in import_tools("pydantic", model).problems] == ["unusable-tool", "no-tools"]
+
+
+def test_a_type_that_names_itself_is_told_as_that() -> None:
+    pytest.importorskip("pydantic")
+
+    def keep(tree: Tree) -> None: ...
+
+    with pytest.raises(TypeError, match="`keep`: a type in it names itself, which pydantic reads in a model"):
+        lower(keep, "openai")
 
 
 def test_schemas_as_json_are_models_too() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict, get_type_hints
 
 import pytest
 
 import instrc
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -187,6 +187,30 @@ def test_what_is_returned_is_json_then(returned: object, said: Json) -> None:
         return returned
 
     assert called(later) == said
+
+
+def test_our_types_of_json_mean_the_same_whichever_is_asked_for_first() -> None:
+    """A type that names itself is kept as it was when it was first met: read from another end, it had no end."""
+
+    def members(given: JsonObject) -> Json:
+        return given["who"]
+
+    async def anything(given: Json) -> Json:
+        return given
+
+    assert get_type_hints(members)
+    assert called(members) == "ann"
+    assert called(anything) == {"who": "ann", "days": 2}
+
+
+Tree: TypeAlias = "str | int | list[Tree]"
+
+
+def test_a_type_that_names_itself_takes_what_comes() -> None:
+    def find(who: Tree, days: Tree) -> Json:
+        return [who, days]  # type: ignore[list-item]  -- it is JSON
+
+    assert called(find) == ["ann", 2]
 
 
 def test_what_is_no_json_is_told() -> None:
