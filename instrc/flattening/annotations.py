@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
+from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import of_group
 
 OF_CONTENT = of_group("content")
@@ -11,25 +12,33 @@ OF_CONTENT = of_group("content")
 
 
 def description(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Join the texts."""
+    state.out[keyword] = joined_texts([state.conjuncts[place].view[keyword] for place in places])
+    return NO_REMAINDER
+
+
+def joined_texts(texts: list[Json]) -> Json:
     """Join texts by newlines, equal ones once; what is no text is no description, and the last wins."""
     lines: dict[str, None] = {}
-    for place in places:
-        text = state.conjuncts[place].view[keyword]
+    for text in texts:
         if text.__class__ is not str:
-            state.out[keyword] = state.conjuncts[places[-1]].view[keyword]
-            return NO_REMAINDER
+            return texts[-1]
         if text:
             lines[text] = None
-    state.out[keyword] = "\n".join(lines)
-    return NO_REMAINDER
+    return "\n".join(lines)
 
 
 def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep the outermost title, the last of several that are equally far out."""
-    conjuncts = state.conjuncts
-    outermost = min(conjuncts[place].depth for place in places)
-    state.out[keyword] = next(conjuncts[place].view[keyword] for place in reversed(places) if conjuncts[place].depth == outermost)
+    """Keep the outermost title."""
+    conjuncts = [state.conjuncts[place] for place in places]
+    state.out[keyword] = outermost([each.view[keyword] for each in conjuncts], [each.depth for each in conjuncts])
     return NO_REMAINDER
+
+
+def outermost(titles: list[Json], depths: list[int]) -> Json:
+    """Return the outermost of some titles, the last of several that are equally far out."""
+    least = min(depths)
+    return next(each for each, depth in zip(reversed(titles), reversed(depths), strict=True) if depth == least)
 
 
 def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -132,13 +132,13 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
 class InProgress:
     """Something whose parts are being done, one after the other."""
 
-    at = 0
-    """How many of its parts have been begun."""
     key: Key = ()
     unordered: frozenset[object] = frozenset()
     name: str | None = None
     """The definition that its result becomes, if it is one."""
     pending: list[PendingPart]
+    parts: Iterator[PendingPart]
+    """Those of them that have not been begun, once it is being done."""
 
 
 class Merging(InProgress):

@@ -56,8 +56,10 @@ def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
 
 def is_impossible(out: JsonObject) -> bool:
     """Tell whether an object schema requires a property that it forbids."""
-    required = out.get("required")
-    if out.get("type") != "object" or not isinstance(required, list):
+    if "required" not in out or out.get("type") != "object":
+        return False
+    required = out["required"]
+    if not isinstance(required, list):
         return False
     properties = mapping(out.get("properties"))
     closed = out.get("additionalProperties") is False and not out.get("patternProperties")

@@ -30,9 +30,9 @@ from instrc.flattening.definitions import RecursiveDefinitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize, is_impossible
 from instrc.flattening.merge import merge
+from instrc.flattening.plain import PlainMerging
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.single import frame_of_one
-from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
@@ -41,24 +41,17 @@ from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
 
 
-class Flattener(Tracing):
+class Flattener(PlainMerging):
     """One run over a document, with all that is under way and all that is done."""
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)
-        self.done: dict[Key, Json] = {}
         self.single: dict[tuple[int, int], Json] = {}
-        self.open: dict[frozenset[object], Frame] = {}
         self.keys: dict[tuple[int, int], tuple[Key, frozenset[object]]] = {}
         """What a schema that stands alone expands to: very many references to one are not expanded one by one."""
         self.definitions: RecursiveDefinitions = RecursiveDefinitions()
-        self.frames: int = 0
-        self.terms: int = 0
-        """Terms of all conjunctions together: a thousand closed branches have a million."""
         self.may_simplify: bool = False
         """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
-        self.shared: bool = False
-        """Whether some schema may stand in the result more than once."""
         self.alive: list[Json] = []
         """Schemas made on the way, kept because things are known by identity."""
 
@@ -68,23 +61,26 @@ class Flattener(Tracing):
         first = self.begin(terms)
         if not isinstance(first, InProgress):
             return first
+        first.parts = iter(first.pending)
         self.definitions.root = first
         box: JsonArray = [None]
         stack: list[tuple[Frame, JsonObject | JsonArray, str | int]] = [(first, box, 0)]  # with the places of their results
         while stack:
             frame, container, slot = stack[-1]
-            if frame.at < len(frame.pending):
-                part = frame.pending[frame.at]
-                frame.at += 1
-                container, slot = part.container, part.slot
-                result = self.begin(part.terms, mixes=True) if part.mixes else self.begin(part.terms)
+            for part in frame.parts:
+                result = self.begin(part.terms, mixes=part.mixes)
+                if isinstance(result, InProgress):
+                    container, slot = part.container, part.slot
+                    break
+                put(part.container, part.slot, result)
             else:
                 stack.pop()
                 result = self.finish(frame)
-            if isinstance(result, InProgress):
-                stack.append((result, container, slot))
-            else:
-                put(container, slot, result)
+                if not isinstance(result, InProgress):
+                    put(container, slot, result)
+                    continue
+            result.parts = iter(result.pending)
+            stack.append((result, container, slot))
         return box[0]
 
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
@@ -133,6 +129,11 @@ class Flattener(Tracing):
 
     def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json | Frame:
         """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is how its terms stand."""
+        pieces = self.pieces(terms)
+        if pieces is not None and (found := self.merged_plainly(pieces)) is not None:
+            if alone is not None:
+                self.keys[id(terms[0][0]), id(terms[0][1])] = (pieces.key, frozenset(pieces.key))
+            return found
         expansion = expand(self, terms)
         if expansion is None:
             return False
@@ -176,9 +177,7 @@ class Flattener(Tracing):
 
     def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
         """Return the frame of a conjunction that is neither done nor under way, or its result if that needs no parts."""
-        self.frames += 1
-        if self.frames > self.options.limit:
-            raise too_large(self.options.limit)
+        self.count_frame()
         if len(expansion.conjuncts) == 1 and not expansion.units:
             frame = frame_of_one(self, expansion.conjuncts[0])
         else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from instrc.flattening.annotations import OF_CONTENT, description, encoded_content, title
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
-from instrc.flattening.reconciling import reconcile
+from instrc.flattening.reconciling import clash, in_order_of_properties
 from instrc.flattening.set_apart import conditions, contains, set_alternatives_apart, set_apart
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
@@ -62,7 +62,19 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
             out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
     if properties or items:
         remainders += _joined_groups(state, properties=properties, items=items)
-    return remainders if reconcile(state) else None
+    return remainders if _reconcile(state) else None
+
+
+def _reconcile(state: MergeState) -> bool:
+    """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+    in_order_of_properties(state.out)
+    found = clash(state.out)
+    if found is not None:
+        from instrc.flattening.contradictions import report_contradiction  # for a mistake
+
+        left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in found]
+        report_contradiction(state.run, left, right)
+    return found is None
 
 
 def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:

@@ -1,0 +1,250 @@
+"""The quick way for a conjunction of plain schemas: none of them leads elsewhere, and each keyword is merged by itself.
+
+Most conjunctions are such.  One that turns out to be none goes the thorough way, by `expand` and `merge`, which gives the same.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from msgspec import Struct
+
+from instrc.flattening.annotations import OF_CONTENT, joined_texts, outermost
+from instrc.flattening.conjunction import NOTHING, STRIPPED, Frame, Key, Merging, PendingPart
+from instrc.flattening.finalize import is_impossible
+from instrc.flattening.reconciling import clash, in_order_of_properties
+from instrc.flattening.run import FlattenOptions, too_large
+from instrc.flattening.tracing import Tracing
+from instrc.jsonvalue import Json, JsonArray, JsonObject, equal
+from instrc.limits.schemas import MANY_TERMS
+from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Verdict, same
+from instrc.schema.laws.table import LAWS
+from instrc.schema.resources import DynamicScope, Term
+from instrc.schema.store import SchemaStore
+from instrc.schema.vocabulary import FOLLOWERS, MANY, NAMED
+
+_NOT_PLAIN = (
+    STRIPPED
+    | FOLLOWERS
+    | OF_CONTENT
+    | {"allOf", "$ref", "$dynamicRef", "if", "contains", "dependencies", "unevaluatedProperties", "unevaluatedItems"}
+)
+"""Keywords that lead elsewhere, and those for which it matters what else stands in their schema."""
+_OF_PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties"})
+_OF_ITEMS = frozenset({"prefixItems", "items"})
+_WITH_OTHERS = _OF_ITEMS | {"additionalProperties"}
+"""Keywords whose meaning depends on others, which are to stand in the same schema."""
+_WITH_PARTS = _OF_PROPERTIES | _OF_ITEMS | {"propertyNames", "dependentSchemas", "anyOf", "oneOf", "not"}
+_NONE: frozenset[str] = frozenset()
+
+
+class Pieces(Struct, frozen=True, eq=False, gc=False):
+    """What the schemas of a conjunction say, in written order: a schema that says more after its `allOf` has two pieces."""
+
+    said: list[JsonObject]
+    key: tuple[int, ...]
+    """The `id`s of the schemas that say something."""
+    branches: JsonArray
+    """The pieces that are branches of an `allOf`."""
+
+
+def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
+    """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
+    said: list[JsonObject] = []
+    marks: list[int] = []
+    branches: JsonArray = []
+    for node, scope in terms:
+        if node is True:
+            continue
+        if node.__class__ is not dict or scope is not home:
+            return None
+        if "allOf" not in node:
+            if node:
+                said.append(node)
+                marks.append(id(node))
+            continue
+        below = node["allOf"]
+        if below.__class__ is not list or len(below) >= MANY_TERMS:
+            return None
+        before, after = _around(node)
+        if before:
+            said.append(before)
+        if before or after:
+            marks.append(id(node))
+        objects = [branch for branch in below if branch.__class__ is dict and branch]
+        if len(objects) < len(below) and any(branch.__class__ is not dict and branch is not True for branch in below):
+            return None
+        said += objects
+        marks += map(id, objects)
+        branches += objects
+        if after:
+            said.append(after)
+    return Pieces(said, tuple(marks), branches) if 1 < len(marks) == len(set(marks)) else None
+
+
+def _around(node: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """Return what a schema says before its `allOf`, and after it."""
+    own = node.copy()
+    del own["allOf"]
+    if next(reversed(node)) == "allOf":
+        return own, {}
+    if next(iter(node)) == "allOf":
+        return {}, own
+    keywords = list(node)
+    place = keywords.index("allOf")
+    return {keyword: own[keyword] for keyword in keywords[:place]}, {keyword: own[keyword] for keyword in keywords[place + 1 :]}
+
+
+class PlainMerging(Tracing):
+    """A run that merges plain schemas the quick way."""
+
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
+        super().__init__(store, options)
+        self.done: dict[Key, Json] = {}
+        self.open: dict[frozenset[object], Frame] = {}
+        self.frames: int = 0
+        self.terms: int = 0
+        """Terms of all conjunctions together: a thousand closed branches have a million."""
+        self.shared: bool = False
+        """Whether some schema may stand in the result more than once."""
+
+    def count_frame(self) -> None:
+        """Count a conjunction that is merged; a `CompileError` beyond the limit."""
+        self.frames += 1
+        if self.frames > self.options.limit:
+            raise too_large(self.options.limit)
+
+    def pieces(self, terms: list[Term]) -> Pieces | None:
+        """Return what the schemas of a conjunction say; nothing if that takes more than to look at them."""
+        store, home = self.store, self.home
+        if store.unevaluated or store.nested or store.mixins or self.options.trace or home.resource.dialect.old:
+            return None
+        return _pieces(terms, home)
+
+    def merged_plainly(self, pieces: Pieces) -> Json | Frame:
+        """Return the flat schema of a conjunction, or its frame; `None` if it is known, or takes more thought."""
+        key: Key = pieces.key
+        if key in self.done:
+            return None
+        out, twice = _united(pieces.said)
+        if not _NOT_PLAIN.isdisjoint(out) or not (_WITH_OTHERS.isdisjoint(out) or _stand_together(pieces.said, out)):
+            return None
+        possible = True
+        for keyword in twice:
+            if keyword not in _WITH_PARTS:
+                joined = _joined(keyword, pieces)
+                if joined is NO_LAW:
+                    return None
+                if joined is UNSATISFIABLE:
+                    possible = False
+                else:
+                    out[keyword] = joined
+        if not possible or clash(out) is not None:
+            return None if self.options.report is not None else self._decided(key, False)  # noqa: FBT003  -- the schema
+        frame = Merging(out)
+        if not _WITH_PARTS.isdisjoint(out):
+            for keyword, value in out.items():
+                if keyword in twice:
+                    if keyword in _WITH_PARTS and not self._join_parts(frame, keyword, pieces.said):
+                        return None
+                elif keyword in _WITH_PARTS and isinstance(value, dict | list):
+                    self._carry(frame, keyword, value)
+        in_order_of_properties(out)
+        if not frame.pending:
+            return self._decided(key, False if is_impossible(out) else out)
+        frame.unordered = frozenset(key)
+        if frame.unordered in self.open:
+            return None
+        self.count_frame()
+        frame.todo = NOTHING
+        frame.key = key
+        self.open[frame.unordered] = frame
+        return frame
+
+    def _decided(self, key: Key, out: Json) -> Json:
+        """Keep a result that needs no parts."""
+        self.count_frame()
+        self.done[key] = out
+        return out
+
+    def _carry(self, frame: Merging, keyword: str, value: JsonObject | JsonArray) -> None:
+        """Take over a keyword of one piece with the schemas it holds."""
+        needs_flattening, home = self.needs_flattening, self.home
+        if isinstance(value, list):
+            places = [at for at, schema in enumerate(value) if id(schema) in needs_flattening and schema.__class__ is dict]
+            if places and keyword in MANY:
+                frame.out[keyword] = branches = value.copy()
+                frame.pending += [PendingPart(branches, at, [(value[at], home)]) for at in places]
+        elif keyword in NAMED:
+            names = [name for name, schema in value.items() if id(schema) in needs_flattening and schema.__class__ is dict]
+            if names:
+                frame.out[keyword] = schemas = value.copy()
+                frame.pending += [PendingPart(schemas, name, [(value[name], home)]) for name in names]
+        elif id(value) in needs_flattening:
+            frame.pending.append(PendingPart(frame.out, keyword, [(value, home)]))
+
+    def _join_parts(self, frame: Merging, keyword: str, said: list[JsonObject]) -> bool:
+        """Let the schemas that a keyword holds in several pieces hold together; false if it takes more than that."""
+        home = self.home
+        values = [piece[keyword] for piece in said if keyword in piece]
+        if keyword == "propertyNames":
+            frame.pending.append(PendingPart(frame.out, keyword, [(value, home) for value in values]))
+            return True
+        by_name = [value for value in values if value.__class__ is dict and list not in map(type, value.values())]
+        if keyword not in NAMED or len(by_name) < len(values):
+            return False
+        together, common = _united(by_name)
+        frame.out[keyword] = together
+        for name, schema in together.items():
+            if name in common:
+                terms = [(schemas[name], home) for schemas in by_name if name in schemas]
+                frame.pending.append(PendingPart(together, name, terms))
+            elif schema.__class__ is dict and id(schema) in self.needs_flattening:
+                frame.pending.append(PendingPart(together, name, [(schema, home)]))
+        return True
+
+
+def _united(objects: list[JsonObject]) -> tuple[JsonObject, frozenset[str] | set[str]]:
+    """Return the members of some objects, of the last that has one, and the names that several have."""
+    out: JsonObject = {}
+    twice: frozenset[str] | set[str] = _NONE
+    names = out.keys()
+    for each in objects:
+        if not names.isdisjoint(each):
+            twice = twice | (names & each.keys())
+        out.update(each)
+    return out, twice
+
+
+def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
+    """Tell whether keywords that act together on properties, or on items, are all in one piece."""
+    if not _OF_ITEMS.isdisjoint(out) and sum([not _OF_ITEMS.isdisjoint(piece) for piece in said]) > 1:
+        return False
+    if "additionalProperties" not in out:
+        return True
+    if "patternProperties" in out or ("properties" in out and out["properties"].__class__ is not dict):
+        return False
+    return sum([not _OF_PROPERTIES.isdisjoint(piece) for piece in said]) == 1
+
+
+def _joined(keyword: str, pieces: Pieces) -> Json | Verdict:
+    """Return what several values of a keyword mean together."""
+    holders = [piece for piece in pieces.said if keyword in piece]
+    values = [piece[keyword] for piece in holders]
+    if keyword == "description":
+        return joined_texts(values)
+    if keyword == "title":
+        return outermost(values, [any(piece is branch for branch in pieces.branches) for piece in holders])
+    laws = LAWS[keyword]
+    if laws.intersect_all is not None:
+        return laws.intersect_all(values)
+    if laws.intersect is None:
+        return values[-1]
+    first, *others = values
+    if laws.intersect is same:
+        return first if all(equal(first, value) for value in others) else NO_LAW
+    joined: Json | Verdict = first
+    for value in others:
+        if joined.__class__ is not Verdict:
+            joined = laws.intersect(cast("Json", joined), value)
+    return joined
