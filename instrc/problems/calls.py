@@ -252,15 +252,21 @@ class EmptyMixin(Problem):
     name: ClassVar[str] = "empty-mixin"
 
     mixin: str
+    elsewhere: str = ""
+    """A step in its brackets that another mixin contains already."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.elsewhere:
+            return f"`{self.mixin}` contains nothing: another mixin contains this step `{self.elsewhere}` already"
         return f"`{self.mixin}` contains no step of the model"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.elsewhere:
+            return 'equal calls are one step: nest the mixins, `A_Mixin(B_Mixin(…))`, or let the calls differ, `… @ "the second"`'
         return "put it around a call that the model fills in and that no other mixin contains"
 
 

@@ -122,7 +122,7 @@ class IndexedValue(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedReference(Problem):
-    """An `aug:` reference is in quotes, so it is a string.
+    """An `aug:` reference, or the name before the brackets of a call, is in quotes, so it is a string.
 
     ```aug letter.aug
     "aug:instructions/draft" | Review
@@ -136,12 +136,12 @@ class QuotedReference(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "in quotes, this is a text, not a reference"
+        return "in quotes, this is a text, not a reference or a name"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write the reference without quotes"
+        return "write it without quotes"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

@@ -133,9 +133,20 @@ class WrongArgument(PlanProblem):
     argument: str
     """Its name; empty if the arguments are wrong as a whole."""
     reason: str
+    instead: tuple[str, ...] = ()
+    """What fits and was probably meant, as it is written in a program."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         which = f"the argument `{self.argument}`" if self.argument else "the arguments"
         return f"{which} of `{self.callee}` {'does' if self.argument else 'do'} not fit: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out, where the call stands in a program."""
+        if self.at is None:
+            return None
+        if self.instead:
+            return f"write {' or '.join(f'`{each}`' for each in self.instead)}"
+        return f"write a value that the schema of `{self.argument}` allows, or a path to one: `{self.argument}: NAME.MEMBER`"

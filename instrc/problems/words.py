@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.durations import from_words
 from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
@@ -40,6 +41,8 @@ class BadName(Problem):
         """One short sentence: the way out."""
         if self.instead:
             return f"write `{self.instead}`"
+        if duration := from_words(self.written):
+            return f'write a duration after the step or block: `@ {{ within: "{duration}" }}`'
         return "names consist of letters, digits and `_`, and do not begin with a digit"
 
     @property

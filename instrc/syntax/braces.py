@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.durations import from_words, is_duration
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, brackets, keywords, notation, words
-from instrc.syntax.spelling import NEGATED, is_foreign, misspelt_block
+from instrc.syntax.spelling import NEGATED, duration_behind, is_foreign, misspelt_block
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, View, first_on_line
 
@@ -46,7 +45,7 @@ def called_block(view: View) -> Slip:
     name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
     if name is None:
         return None
-    return blocks.BracesAfterName(at=view.span(name), word=view.text(name), duration=_duration_behind(view, name)), GIVE_UP
+    return blocks.BracesAfterName(at=view.span(name), word=view.text(name), duration=duration_behind(view.span(name))), GIVE_UP
 
 
 def _openings(view: View) -> Iterator[int]:
@@ -83,13 +82,6 @@ def _word_before(view: View, opening: int) -> Token | None:
 
 _HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
 """What stands before braces behind such a word."""
-
-
-def _duration_behind(view: View, name: Token) -> str:
-    """Return the duration in the brackets behind a word, as it is to be written; nothing if there is none."""
-    text = view.source.text[name.end : view.source.text.find(")", name.end)]
-    written = text.strip("( \t\"'")
-    return written if is_duration(written) else from_words(written) or ""
 
 
 def _name_before(view: View, place: int) -> Token | None:

@@ -40,7 +40,15 @@ from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_inside, share_line
 from instrc.syntax.other_files import inside_fences, is_json, other_file
-from instrc.syntax.spelling import FOREIGN_BESIDE, NEGATED, is_foreign, misspelt_block, misspelt_definition, misspelt_input
+from instrc.syntax.spelling import (
+    FOREIGN_BESIDE,
+    NEGATED,
+    duration_behind,
+    is_foreign,
+    misspelt_block,
+    misspelt_definition,
+    misspelt_input,
+)
 
 _COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
 """What shows no mistake where nothing stands beside it on its line."""
@@ -210,7 +218,7 @@ def _beside(
         case Call(Name(text, span)) if (
             last is first and joined and isinstance(beside, Object) and text.casefold() in problems.blocks.INSTEAD
         ):
-            return problems.blocks.BracesAfterName(at=span, word=text)
+            return problems.blocks.BracesAfterName(at=span, word=text, duration=duration_behind(span))
         case Name("max" | "keep" | "limit" | "until" | "while" | "times" | "is" | "or" | "in" as text, span) if (
             before is not None
         ):

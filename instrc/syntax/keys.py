@@ -7,7 +7,17 @@ from instrc.naming import snake
 from instrc.problems import brackets, habits, keywords, notation
 from instrc.problems.problem import Problem
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import DEFINING, GIVE_UP, KEYWORDS, STARTS_VALUE, Slip, TokenRepair, View, begins_statement
+from instrc.syntax.view import (
+    DEFINING,
+    GIVE_UP,
+    KEYWORDS,
+    STARTS_VALUE,
+    Slip,
+    TokenRepair,
+    View,
+    begins_statement,
+    is_quoted_name,
+)
 
 
 def key_slip(view: View) -> Slip:
@@ -27,6 +37,8 @@ def key_slip(view: View) -> Slip:
             return notation.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
         return None
     last = view.read[-1]
+    if token.kind == "LPAR" and is_quoted_name(view):
+        return habits.QuotedReference(at=view.span(last)), GIVE_UP
     if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
         problem = notation.MissingKey(at=view.span(last), shown=_with_key(view, last))

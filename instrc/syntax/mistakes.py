@@ -6,7 +6,8 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
-from instrc.problems import brackets, keywords, notation, words
+from instrc.durations import from_words
+from instrc.problems import brackets, deadlines, keywords, notation, words
 from instrc.problems.problem import Problem
 from instrc.syntax.beside import value_beside
 from instrc.syntax.blocks import block_slip
@@ -39,6 +40,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
     """Name the mistake that the next token shows, and tell how to go on."""
     for rule in (
         _repeated_word,
+        _duration_in_words,
         called_block,
         foreign_statement,
         string_slip,
@@ -69,6 +71,15 @@ def _repeated_word(view: View) -> Slip:
     if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
         return None
     return words.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
+
+
+def _duration_in_words(view: View) -> Slip:
+    """See to the unit of a duration that is written as a number and a word: `within: 3 days`."""
+    if view.token.kind != "NAME" or view.before() != "NUMBER" or view.before(2) != "COLON":
+        return None
+    at = view.source.span(view.read[-1].start, view.token.end)
+    instead = from_words(at.text)
+    return (deadlines.BadDuration(at=at, written=at.text, instead=instead), TokenRepair(drop=1)) if instead else None
 
 
 def _keyword(view: View) -> Slip:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from instrc.problems import brackets, misplaced, notation, statements, words
+from instrc.problems import brackets, habits, misplaced, notation, statements, words
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Slip, TokenRepair, View
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Slip, TokenRepair, View, is_quoted_name
 
 
 def sign_slip(view: View) -> Slip:
@@ -35,6 +35,8 @@ def sign_slip(view: View) -> Slip:
             return notation.UnexpectedText(at=at, what="`=`", expected="a name before it"), GIVE_UP
         case "EQUAL" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             return statements.EqualsAfterValue(at=at), GIVE_UP
+        case "LPAR" if is_quoted_name(view):
+            return habits.QuotedReference(at=view.span(view.read[-1])), GIVE_UP
         case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
             return misplaced.BracketAfterValue(at=at), TokenRepair((view.one(put),)) if view.accepts(put) else GIVE_UP

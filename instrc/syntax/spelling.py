@@ -5,6 +5,9 @@ They write them in another case, with wrong letters, or with another keyboard la
 
 from __future__ import annotations
 
+from instrc.durations import from_words, is_duration
+from instrc.source import Span
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -70,3 +73,10 @@ def _near(word: str, keywords: tuple[str, ...]) -> str | None:
             return _OTHERS[lower]
     slips = [each for each in keywords if len(each) >= _SHORTEST and is_a_slip_of(word.casefold(), each)]
     return slips[0] if slips else None
+
+
+def duration_behind(word: Span) -> str:
+    """Return the duration in the brackets behind a word, as it is to be written; nothing if there is none."""
+    text = word.source.text
+    written = text[word.end : text.find(")", word.end)].strip("( \t\"'")
+    return written if is_duration(written) else from_words(written) or ""

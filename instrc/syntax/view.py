@@ -91,6 +91,13 @@ class View(NamedTuple):
         return self.in_braces and self.before(2) in {"LBRACE", "COMMA"} and self.before() in KEYWORDS | {"NAME", "STRING"}
 
 
+def is_quoted_name(view: View) -> bool:
+    """Tell whether what has been read ends with a reference or a name in quotes, right before the `(` of a call."""
+    last = view.read[-1] if view.read else view.token
+    text = view.text(last)[1:-1]
+    return last.kind == "STRING" and last.end == view.token.start and (text.startswith("aug:") or text.isidentifier())
+
+
 def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool:
     """Tell whether a token probably begins a statement: a word, a reference or a string at the very beginning of a line."""
     token = tokens[index]

@@ -248,3 +248,22 @@ def test_a_text_without_the_format_of_its_argument_is_one_problem_as_no_run_take
     assert f'{value} is not a "date"' in problem.message
     dated = call.replace("«", "").replace("»", "").format('"2026-01-01"')
     assert instrc.artefacts(dated, vibes=OF_DATES, roots=[tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        ('Book_Activity(seats: "3")', "write `3`"),
+        ("Book_Activity(seats: 1, name: 7)", 'write `"7"`'),
+        ("Book_Activity(seats: 1, name: true)", 'write `"true"`'),
+        ("Book_Activity(seats: found.text)", "write `count`"),
+        ("Book_Activity(seats: found.count, name: found.share)", "write `text` or `maybe`"),
+        ('Book_Activity(seats: "three")', "a value that the schema of `seats` allows"),
+        ("const text = found.text; Book_Activity(seats: text)", "a path to one: `seats: NAME.MEMBER`"),
+        ("try { Draft(prompt) } else { Fail(code: 404) }", 'write `"404"`'),
+        ('try { Draft(prompt) } else { Fail(kind: "time_out") }', 'write `"timeout"`'),
+    ],
+)
+def test_an_argument_that_never_fits_is_told_what_to_write(call: str, advice: str) -> None:
+    [problem] = [each for each in problems(f"const found = Find(prompt); {call}") if each.name == "wrong-argument"]
+    assert advice in problem.hint

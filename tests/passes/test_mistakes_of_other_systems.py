@@ -46,11 +46,17 @@ MISTAKES = [
     ("«StateGraph»(Draft)", "unknown-name", "instrc compile --sketch"),
     ("«START»", "unknown-name", "a program begins with what reads `prompt`"),
     ("«END»", "unknown-name", "a program ends when its steps are done"),
+    ('«timeout»("PT5M") { a: Draft }', "braces-after-name", 'do { … } @ { within: "PT5M" }'),
+    ("timeout(«5m», Draft(prompt))", "bad-name", '@ { within: "PT5M" }'),
+    ("Confirm_User(p) @ { within: «3 days» }", "bad-duration", 'write `"P3D"`'),
+    ('Confirm_User(p) «@ { within: "pt5m" }»', "bad-duration", 'write `"PT5M"`'),
+    ("Confirm_User(p) «@ { within: null }»", "bad-duration", 'write `"P2D"`'),
+    ('«"Draft"»(p)', "quoted-reference", "without quotes"),
+    ('Draft(«"Write"»(p))', "quoted-reference", "without quotes"),
     ("«timeout» 5m { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
     ("«deadline» 30s { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT30S" }'),
     ("«timeout»(5m) { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
     ("«timeout»(5 min) { Draft(p) }", "braces-after-name", 'do { … } @ { within: "PT5M" }'),
-    ('«timeout»("PT5M") { a: Draft }', "braces-after-name", "do { … } @ { within:"),
     ("«deadline»(300) { const d = Draft(p); d }", "braces-after-name", "do { … } @ { within:"),
     ("«retry»(times: 3) { Draft(p) }", "braces-after-name", "try { … } else { … }"),
     ("«parallel»(2) { Draft(p); Write(p) }", "braces-after-name", "do { … }"),
@@ -237,3 +243,12 @@ def test_a_condition_that_ends_with_the_file_says_what_is_is_followed_by(text: s
     [problem] = found(text, LETTER_VIBES)
     assert problem.name == "bad-condition"
     assert "`is` needs a text, a number" in problem.message
+
+
+def test_an_equal_call_in_a_second_mixin_says_that_it_is_one_step() -> None:
+    assert_one_problem(
+        "Write(Introspect_Mixin(Draft(prompt)), «SelfEvaluate_Mixin(Draft(prompt))»)",
+        "empty-mixin",
+        "equal calls are one step",
+        LETTER_VIBES,
+    )

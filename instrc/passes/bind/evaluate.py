@@ -88,16 +88,21 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return access(ev, expression, context)
 
 
+def _duration_of(text: str) -> str | None:
+    """Return the duration that a text is meant to be: `5m`, or one of ISO 8601 in small letters."""
+    return text.upper() if is_duration(text.upper()) else from_words(text)
+
+
 def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
     timing = context.timing
     for word in TIMING:
-        value = added.pop(word, None)
-        if value is not None:
+        if word in added:
+            value = added.pop(word)
             if not isinstance(value, str) or not is_duration(value):
-                instead = from_words(value) if isinstance(value, str) else None
+                instead = _duration_of(value) if isinstance(value, str) else None
                 ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, instead=instead))
                 return None
             if word == "within" and is_no_time(value):

@@ -112,7 +112,8 @@ def _put_around(
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, brackets, context.region, whole=whole)
     if not taken:
-        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
+        elsewhere = (ev.steps.table[number].base_name for number in sorted(brackets.written & ev.steps.homes))
+        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name, elsewhere=next(elsewhere, "")))
         return None
     if whole and not context.filling and context.key not in {None, PRIVATE}:
         from instrc.passes.bind import braces  # many programs have none

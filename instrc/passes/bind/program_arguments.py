@@ -96,8 +96,14 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
     if fault is None:
         return True
     place = place_of_value(at, fault.instance)
-    found = problems.plan_arguments.WrongArgument(at=place, pointer="", callee=callee, argument=name, reason=fault.message)
-    ev.report.add(found)
+    from instrc.passes.fitting_values import fitting_literals  # few literals do not fit
+
+    instead = fitting_literals(literal, schema, fault.instance)
+    ev.report.add(
+        problems.plan_arguments.WrongArgument(
+            at=place, pointer="", callee=callee, argument=name, reason=fault.message, instead=instead
+        )
+    )
     return False
 
 

@@ -6,6 +6,7 @@ The name of a step that gives an object may stand for any one of its values, so 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from instrc import problems
 from instrc.ir.fusion import Fusion
@@ -15,6 +16,7 @@ from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json, mapping
 from instrc.passes.compose.nulls import inputs_of
 from instrc.passes.compose.outcomes import ERROR, Outcomes
+from instrc.passes.fitting_values import fitting_literals, fitting_members
 from instrc.problems.report import Report
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.literals import literal_fault
@@ -36,9 +38,11 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
         value = each.value
         found = _literal_fault(each, value) if isinstance(value, Constant) else _path_fault(flat, each, value, outcomes)
         if found is not None:
-            at, reason = found
+            at, reason, instead = found
             report.add(
-                problems.plan_arguments.WrongArgument(at=at, pointer="", callee=each.callee, argument=each.label, reason=reason)
+                problems.plan_arguments.WrongArgument(
+                    at=at, pointer="", callee=each.callee, argument=each.label, reason=reason, instead=instead
+                )
             )
 
 
@@ -70,20 +74,29 @@ def _filled(flat: FlatGraph) -> Iterator[TypedArgument]:
                 )
 
 
-def _literal_fault(given: TypedArgument, value: Constant) -> tuple[Span, str] | None:
-    """Return where and why a literal cannot be valid; `None` if it may be."""
+_Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
+"""Where and why an argument does not fit, and what fits instead."""
+
+
+def _literal_fault(given: TypedArgument, value: Constant) -> _Fault | None:
+    """Return why a literal cannot be valid; `None` if it may be."""
     fault = literal_fault(value.value, given.schema)
-    return None if fault is None else (place_of_value(given.named, fault.instance), fault.message)
+    if fault is None:
+        return None
+    instead = fitting_literals(value.value, given.schema, fault.instance)
+    return place_of_value(given.named, fault.instance), fault.message, instead
 
 
-def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Outcomes) -> tuple[Span, str] | None:
-    """Return where and why no value that a path leads to can be valid; `None` if one may be."""
+def _path_fault(flat: FlatGraph, given: TypedArgument, value: Path, outcomes: Outcomes) -> _Fault | None:
+    """Return why no value that a path leads to can be valid; `None` if one may be."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
         return None
     if not value.tail and not disjoint(found, _OBJECT):
         return None
-    return _place(flat, given), _reason(found, given.schema)
+    at = _place(flat, given)
+    around = outcomes.find(Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None
+    return at, _reason(found, given.schema), () if around is None else fitting_members(around, given.schema)
 
 
 _OBJECT: Json = {"type": "object"}
