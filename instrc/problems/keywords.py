@@ -78,3 +78,35 @@ class MisspeltKeyword(Problem):
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
         return replacement(self.at, self.keyword)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedWord(Problem):
+    """The same word or string is written twice, one directly after the other.
+
+    ```aug greet.aug
+    const const text = Greet(prompt);
+    Reply(text)
+    ```
+
+    Remove one of the two.
+    """
+
+    name: ClassVar[str] = "repeated-word"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is written twice"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove one of the two"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replacement(self.at, "", safe=False)

@@ -31,7 +31,7 @@ def stray_else(view: View) -> Slip:
             return words.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
         again = view.tokens.index(before) - 1
         if again > 0 and view.text(view.tokens[again]) == view.text(view.tokens[again - 1]) != "}":
-            return words.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
+            return keywords.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found

@@ -70,7 +70,7 @@ def _repeated_word(view: View) -> Slip:
     word = view.text(token)
     if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
         return None
-    return words.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
+    return keywords.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
 
 
 def _duration_in_words(view: View) -> Slip:
