@@ -10,7 +10,8 @@ from instrc.arguments import excerpt, texts
 from instrc.jsonvalue import Json
 from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
-from instrc.schema.walk import map_schemas
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import map_schemas, schemas_under
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords beside a schema that are for the engine alone, in the order in which they are written."""
@@ -38,14 +39,30 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
-    if not signs:
-        return map_schemas(schema, partial(_without, keywords)) if keywords else schema
-    return map_schemas(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
+    change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else partial(_without, keywords)
+    return schema if _stays(schema, change) else map_schemas(schema, change)
 
 
-def is_meta(name: str, signs: str = "_$") -> bool:
-    """Tell whether a property name begins with one of the signs."""
-    return name[:1] in signs if name else False
+def is_meta(name: str) -> bool:
+    """Tell whether a property name is that of a thought or a metric."""
+    return name.startswith(("_", "$"))
+
+
+def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
+    """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if node.__class__ is not dict or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if change(node) is not node:
+            return False
+        if not HOLDERS.isdisjoint(node):
+            for keyword, value in node.items():
+                waiting.extend(schemas_under(keyword, value) if keyword in HOLDERS else ())
+    return True
 
 
 def _without(keywords: frozenset[str], node: Json) -> Json:
@@ -55,7 +72,7 @@ def _without(keywords: frozenset[str], node: Json) -> Json:
     return {keyword: value for keyword, value in node.items() if keyword not in keywords}
 
 
-def _strip_node(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[str]) -> Json:
+def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
     """Return one schema without what goes; the same object if there is nothing of it."""
     if node.__class__ is not dict:
         return node
@@ -63,14 +80,14 @@ def _strip_node(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[
     for keyword, value in node.items():
         if value.__class__ is dict:
             if keyword in {"properties", "dependentSchemas"}:
-                if any(goes(name) for name in value):
-                    changes[keyword] = {name: schema for name, schema in value.items() if not goes(name)}
+                if [name for name in value if name.startswith(signs)]:
+                    changes[keyword] = {name: schema for name, schema in value.items() if not name.startswith(signs)}
             elif keyword == "dependentRequired":
-                kept = {name: _names(names, goes) for name, names in value.items() if not goes(name)}
+                kept = {name: _names(names, signs) for name, names in value.items() if not name.startswith(signs)}
                 if len(kept) < len(value) or any(kept[name] is not names for name, names in value.items()):
                     changes[keyword] = {name: names for name, names in kept.items() if names or value[name] == names}
         elif keyword == "required" and value.__class__ is list:
-            names = _names(value, goes)
+            names = _names(value, signs)
             if names is not value:
                 changes[keyword] = names
     if not changes and keywords.isdisjoint(node):
@@ -79,7 +96,7 @@ def _strip_node(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[
     return {keyword: changes.get(keyword, value) for keyword, value in node.items() if keyword not in keywords | emptied}
 
 
-def _names(names: Json, goes: Callable[[str], bool]) -> Json:
-    if names.__class__ is not list or not any(name.__class__ is str and goes(name) for name in names):
+def _names(names: Json, signs: tuple[str, ...]) -> Json:
+    if names.__class__ is not list or not [name for name in names if name.__class__ is str and name.startswith(signs)]:
         return names
-    return [name for name in names if not (name.__class__ is str and goes(name))]
+    return [name for name in names if not (name.__class__ is str and name.startswith(signs))]

@@ -197,7 +197,9 @@ class Outcomes:
 
     def _block(self, content: Block) -> Json:
         match content:
-            case Do() | Try():
+            case Do(body):
+                return NULL if self.fails(body) else self._one_of([self.reading(body.value)])
+            case Try():
                 return self._either(regions_of(content))
             case When(branches):
                 value = self._either(tuple(branch.body for branch in branches))
@@ -213,8 +215,9 @@ class Outcomes:
 
     def _either(self, regions: tuple[Region, ...]) -> Json:
         values = [self.reading(region.value) for region in regions if not self.fails(region)]
-        if not values:
-            return NULL
+        return self._one_of(values) if values else NULL
+
+    def _one_of(self, values: list[Json]) -> Json:
         key = tuple(map(id, values))
         known = self._eithers.get(key)
         if known is None:
