@@ -5,6 +5,9 @@ Most conjunctions are such.  One that turns out to be none goes the thorough way
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import chain, compress, repeat
+from operator import ne
 from typing import cast
 
 from msgspec import Struct
@@ -16,7 +19,8 @@ from instrc.flattening.reconciling import clash, in_order_of_properties
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json, JsonArray, JsonObject, equal
-from instrc.limits.schemas import MANY_TERMS
+from instrc.limits.schemas import MANY_TERMS, REMEMBERED_LISTS
+from instrc.schema.kinds import types_of
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Verdict, same
 from instrc.schema.laws.table import LAWS
 from instrc.schema.resources import DynamicScope, Term
@@ -50,9 +54,12 @@ class Pieces(Struct, frozen=True, eq=False, gc=False):
 
 def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
     """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
-    said: list[JsonObject] = []
-    marks: list[int] = []
+    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
+    marks = list(map(id, said))
     branches: JsonArray = []
+    if 1 < len(said) == len(terms):
+        return Pieces(said, tuple(marks), branches) if len(set(marks)) == len(marks) else None
+    said, marks = [], []
     for node, scope in terms:
         if node is True:
             continue
@@ -64,7 +71,7 @@ def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
                 marks.append(id(node))
             continue
         below = node["allOf"]
-        if below.__class__ is not list or len(below) >= MANY_TERMS:
+        if below.__class__ is not list:
             return None
         before, after = _around(node)
         if before:
@@ -126,13 +133,13 @@ class PlainMerging(Tracing):
         key: Key = pieces.key
         if key in self.done:
             return None
-        out, twice = _united(pieces.said)
+        out, several = _united(pieces.said)
         if not _NOT_PLAIN.isdisjoint(out) or not (_WITH_OTHERS.isdisjoint(out) or _stand_together(pieces.said, out)):
             return None
         possible = True
-        for keyword in twice:
+        for keyword, values in several.items():
             if keyword not in _WITH_PARTS:
-                joined = _joined(keyword, pieces)
+                joined = _joined(keyword, values, pieces)
                 if joined is NO_LAW:
                     return None
                 if joined is UNSATISFIABLE:
@@ -144,8 +151,8 @@ class PlainMerging(Tracing):
         frame = Merging(out)
         if not _WITH_PARTS.isdisjoint(out):
             for keyword, value in out.items():
-                if keyword in twice:
-                    if keyword in _WITH_PARTS and not self._join_parts(frame, keyword, pieces.said):
+                if keyword in several:
+                    if keyword in _WITH_PARTS and not self._join_parts(frame, keyword, several[keyword]):
                         return None
                 elif keyword in _WITH_PARTS and isinstance(value, dict | list):
                     self._carry(frame, keyword, value)
@@ -183,29 +190,33 @@ class PlainMerging(Tracing):
         elif id(value) in needs_flattening:
             frame.pending.append(PendingPart(frame.out, keyword, [(value, home)]))
 
-    def _join_parts(self, frame: Merging, keyword: str, said: list[JsonObject]) -> bool:
+    def _join_parts(self, frame: Merging, keyword: str, values: list[Json]) -> bool:
         """Let the schemas that a keyword holds in several pieces hold together; false if it takes more than that."""
         home = self.home
-        values = [piece[keyword] for piece in said if keyword in piece]
         if keyword == "propertyNames":
             frame.pending.append(PendingPart(frame.out, keyword, [(value, home) for value in values]))
             return True
         by_name = [value for value in values if value.__class__ is dict and list not in map(type, value.values())]
         if keyword not in NAMED or len(by_name) < len(values):
             return False
-        together, common = _united(by_name)
+        together, several = _united(by_name)
         frame.out[keyword] = together
         for name, schema in together.items():
-            if name in common:
-                terms = [(schemas[name], home) for schemas in by_name if name in schemas]
-                frame.pending.append(PendingPart(together, name, terms))
+            if name in several:
+                frame.pending.append(PendingPart(together, name, [(each, home) for each in several[name]]))
             elif schema.__class__ is dict and id(schema) in self.needs_flattening:
                 frame.pending.append(PendingPart(together, name, [(schema, home)]))
         return True
 
 
-def _united(objects: list[JsonObject]) -> tuple[JsonObject, frozenset[str] | set[str]]:
-    """Return the members of some objects, of the last that has one, and the names that several have."""
+def _united(objects: list[JsonObject]) -> tuple[JsonObject, dict[str, list[Json]]]:
+    """Return the members of some objects, of the last that has one, and all values of those that several have."""
+    if len(objects) >= MANY_TERMS:
+        found: defaultdict[str, list[Json]] = defaultdict(list)
+        values = chain.from_iterable(map(dict.values, objects))
+        for name, value in zip(chain.from_iterable(objects), values, strict=True):
+            found[name].append(value)
+        return {name: each[-1] for name, each in found.items()}, {name: each for name, each in found.items() if len(each) > 1}
     out: JsonObject = {}
     twice: frozenset[str] | set[str] = _NONE
     names = out.keys()
@@ -213,7 +224,7 @@ def _united(objects: list[JsonObject]) -> tuple[JsonObject, frozenset[str] | set
         if not names.isdisjoint(each):
             twice = twice | (names & each.keys())
         out.update(each)
-    return out, twice
+    return out, {name: [each[name] for each in objects if name in each] for name in twice}
 
 
 def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
@@ -227,20 +238,32 @@ def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
     return sum([not _OF_PROPERTIES.isdisjoint(piece) for piece in said]) == 1
 
 
-def _joined(keyword: str, pieces: Pieces) -> Json | Verdict:
+def _unrepeated(keyword: str, values: list[Json]) -> list[Json]:
+    """Return very many values of a keyword without texts, and lists of types, that say what one before has said."""
+    found: list[Json] = []
+    while values and len(found) < REMEMBERED_LISTS:
+        first = values[0]
+        found.append(first)
+        if first.__class__ is str or (keyword == "type" and types_of(first) is not None):
+            values = list(compress(values, map(ne, values, repeat(first))))
+        else:
+            del values[0]
+    return found + values
+
+
+def _joined(keyword: str, values: list[Json], pieces: Pieces) -> Json | Verdict:
     """Return what several values of a keyword mean together."""
-    holders = [piece for piece in pieces.said if keyword in piece]
-    values = [piece[keyword] for piece in holders]
     if keyword == "description":
         return joined_texts(values)
     if keyword == "title":
-        return outermost(values, [any(piece is branch for branch in pieces.branches) for piece in holders])
+        below = set(map(id, pieces.branches))
+        return outermost(values, [id(piece) in below for piece in pieces.said if keyword in piece])
     laws = LAWS[keyword]
     if laws.intersect_all is not None:
         return laws.intersect_all(values)
     if laws.intersect is None:
         return values[-1]
-    first, *others = values
+    first, *others = values if len(values) < MANY_TERMS else _unrepeated(keyword, values)
     if laws.intersect is same:
         return first if all(equal(first, value) for value in others) else NO_LAW
     joined: Json | Verdict = first

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from json import dumps
+from random import Random
 from typing import Any
 
 import pytest
 
 from instrc.flattening.flatten import flatten
+from instrc.flattening.plain import PlainMerging
 from instrc.limits.schemas import MANY_TERMS
 from instrc.problems.problem import CompileError
 
@@ -67,3 +70,35 @@ def test_many_branches_in_a_resource_of_their_own_say_what_they_say_in_groups() 
 def test_a_branch_that_is_no_schema_is_refused_among_many() -> None:
     with pytest.raises(CompileError, match="holds a number"):
         flatten({"allOf": [*branches(), 5]})
+
+
+ODD_VALUES: list[Any] = [
+    "integer",
+    ["integer", "string"],
+    ["string", "integer"],
+    "number",
+    "",
+    0,
+    5.0,
+    -1,
+    True,
+    None,
+    [],
+    ["a"],
+    [["a"]],
+]
+
+
+@pytest.mark.parametrize(
+    "keyword", ["type", "title", "description", "minimum", "required", "pattern", "format", "const", "x-own"]
+)
+@pytest.mark.parametrize("seed", range(20))
+def test_many_values_of_a_keyword_say_what_they_say_one_by_one(keyword: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(seed)  # noqa: S311  -- repeatable
+    values = random.sample(ODD_VALUES, random.choice((1, 2, 3)))
+    schemas = [*branches(), *({keyword: random.choice(values)} for _ in range(MANY_TERMS))]
+    random.shuffle(schemas)
+    schema = {"title": "T", "allOf": schemas, "properties": {"x": {"allOf": schemas}}}
+    at_once = dumps(flatten(schema))
+    monkeypatch.setattr(PlainMerging, "pieces", lambda *_: None)
+    assert at_once == dumps(flatten(schema))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from instrc.schema.laws.question import InstanceEvaluation, Relations
 
 
+_NUMBERS = frozenset({int, float})
+
+
 class Range(Struct, frozen=True):
     """Numbers from `low` to `high`, each with whether it is left out itself."""
 
@@ -59,8 +62,7 @@ def greater(left: Json, right: Json) -> Json | Verdict:
 
 def greatest(values: list[Json]) -> Json | Verdict:
     """Keep the greatest of many lower bounds."""
-    numbers = [value for value in values if is_number(value)]
-    return max(numbers) if len(numbers) == len(values) else NO_LAW
+    return max(cast("list[int | float]", values)) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
 
 
 def lesser(left: Json, right: Json) -> Json | Verdict:
@@ -70,8 +72,7 @@ def lesser(left: Json, right: Json) -> Json | Verdict:
 
 def least(values: list[Json]) -> Json | Verdict:
     """Keep the least of many upper bounds."""
-    numbers = [value for value in values if is_number(value)]
-    return min(numbers) if len(numbers) == len(values) else NO_LAW
+    return min(cast("list[int | float]", values)) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
 
 
 def redundant_bound(inclusive: Json, exclusive: Json, *, upper: bool) -> str | None:

@@ -6,16 +6,21 @@ Those about properties by their names are in `properties`.
 
 from __future__ import annotations
 
+from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from instrc.jsonvalue import Json, as_array, as_object, listing, mapping
+from instrc.jsonvalue import Json, JsonArray, as_array, as_object, listing, mapping
 from instrc.schema.laws.bounds import Range, bound, laws_of_sizes
 from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Schema, Verdict, all_satisfied
 from instrc.schema.members import of_property, required_names
 
 if TYPE_CHECKING:
     from instrc.schema.laws.question import InstanceEvaluation, Relations
+
+
+_LISTS = frozenset({list})
+_TEXTS = frozenset({str})
 
 
 def size(schema: Schema) -> Range:
@@ -86,11 +91,12 @@ def _required(left: Json, right: Json) -> Json | Verdict:
 
 def _required_all(lists: list[Json]) -> Json | Verdict:
     """Unite many lists of names at once."""
-    return _united(lists) if all(names.__class__ is list for names in lists) else NO_LAW
+    return _united(lists) if _LISTS.issuperset(map(type, lists)) else NO_LAW
 
 
 def _united(lists: list[Json]) -> Json:
-    return [*dict.fromkeys([name for names in lists for name in as_array(names) if name.__class__ is str])]
+    names = list(chain.from_iterable(cast("list[JsonArray]", lists)))
+    return [*dict.fromkeys(names if _TEXTS.issuperset(map(type, names)) else [name for name in names if name.__class__ is str])]
 
 
 def _required_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
