@@ -132,7 +132,10 @@ def read_lock(path: Path, text: str) -> Lock:
     try:
         document = read_toml(text)
     except TomlError as error:
-        raise _invalid(path, text, error.reason) from None
+        from instrc.vibes.settings_places import error_place  # as in `_invalid`
+
+        place = error_place(Source(path.as_posix(), text), error)
+        raise _invalid(path, text, error.reason, at=(place.start, place.end)) from None
     version, tables = document.get("version"), document.get("vibe", [])
     if version is None:
         raise _invalid(path, text, f"it does not say its version: `version = {FORMAT}`" if text.strip() else "it is empty")

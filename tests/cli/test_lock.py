@@ -130,6 +130,24 @@ def test_a_wrong_field_of_an_entry_is_shown_where_it_stands(
     assert f"{place}: error: the lock cannot be read: {reason} [invalid-lock]" in done.err
 
 
+@pytest.mark.parametrize(
+    ("slip", "place"),
+    [
+        ("<<<<<<< HEAD\n", "aug.lock:3:1"),
+        ("file = \n", "aug.lock:3:8"),
+        ("version = 2\n", "aug.lock:3:12"),
+        ('file = "a', "aug.lock:3:9"),
+    ],
+    ids=["mark of a merge", "no value", "twice", "open text"],
+)
+def test_what_is_no_toml_is_shown_where_it_stands(instrc: Instrc, folder: Path, slip: str, place: str) -> None:
+    (folder / "aug.lock").write_text(f"# a lock\nversion = 1\n{slip}")
+    for words in (("compile", "it.aug", "--locked"), ("lock", "--check")):
+        done = instrc(*words)
+        assert done.code == 1
+        assert done.err.startswith(f"{place}: error: the lock cannot be read: "), done.err
+
+
 def test_a_project_with_mistakes_is_not_locked(instrc: Instrc, folder: Path) -> None:
     (folder / "it.aug").write_text("Nothing")
     done = instrc("lock")
