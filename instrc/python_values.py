@@ -9,6 +9,7 @@ import enum
 import operator
 import uuid
 from collections.abc import Mapping
+from functools import partial
 
 from instrc.jsonvalue import Json
 
@@ -16,31 +17,33 @@ _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
 
 
-def json_of(value: object) -> object:
+def json_of(value: object, *, as_input: bool = False) -> object:
     """Return a typed instance, or what holds such instances, as JSON; any other value as it is.
+
+    With `as_input` it is what the class is made from: without the fields that pydantic computes.
 
     A member is left out where it is null and null is its default: providers that mark what is left out by null
     could not tell the two apart, and to the class they are the same.
     """
     try:
-        return _read(value)
+        return _read(value, as_input=as_input)
     except RecursionError:  # too deep, or a circle: whoever asked says so
         return value
 
 
-def _read(value: object) -> object:
+def _read(value: object, *, as_input: bool) -> object:
     if type(value) in _PLAIN:
         return value
     if type(value) in {list, tuple, set, frozenset} and isinstance(value, list | tuple | set | frozenset):
-        items = [_read(item) for item in value]
+        items = [_read(item, as_input=as_input) for item in value]
         return value if type(value) is list and all(map(operator.is_, items, value)) else items
     if type(value) is dict and isinstance(value, dict):
-        members = {key: _read(item) for key, item in value.items()}
+        members = {key: _read(item, as_input=as_input) for key, item in value.items()}
         return value if all(members[key] is item for key, item in value.items()) else members
-    return value if isinstance(value, Mapping | type) else _dumped(value)
+    return value if isinstance(value, Mapping | type) else _dumped(value, as_input=as_input)
 
 
-def _dumped(value: object) -> object:
+def _dumped(value: object, *, as_input: bool) -> object:
     try:
         from pydantic import TypeAdapter  # optional: only who has such values has it
         from pydantic.errors import PydanticUserError
@@ -50,8 +53,9 @@ def _dumped(value: object) -> object:
         return value
     try:
         adapter = TypeAdapter(type(value))
-        whole: Json = adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
-        said: Json = adapter.dump_python(value, mode="json", by_alias=True, exclude_defaults=True, warnings=False)
+        dump = partial(adapter.dump_python, value, mode="json", by_alias=True, round_trip=as_input, warnings=False)
+        whole: Json = dump()
+        said: Json = dump(exclude_defaults=True)
     except (PydanticUserError, ValueError, TypeError, RecursionError):
         return value  # it has no JSON: whoever asked says so
     return _without_null_defaults(whole, said)

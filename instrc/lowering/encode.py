@@ -38,7 +38,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     record = map_of(text_or_none("name", name), records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
-    written = cast("Json", json_of(value))
+    written = cast("Json", json_of(value, as_input=True))
     if (fault := json_fault(written)) is not None:
         raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
     if truth("check", check):

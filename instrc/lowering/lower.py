@@ -82,7 +82,7 @@ def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
         message = "`examples` takes a list: put the `Example` in one"
         raise TypeError(message)
     given = arguments.several("examples", examples)
-    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each))) for each in given)
+    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each, as_input=True))) for each in given)
 
 
 def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:

@@ -10,7 +10,7 @@ import uuid
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, RootModel
+from pydantic import BaseModel, ConfigDict, Field, Json, NaiveDatetime, RootModel, computed_field
 from typing_extensions import NotRequired, TypedDict  # noqa: UP035  -- pydantic reads those of `typing` from Python 3.12 on only
 
 import instrc
@@ -88,6 +88,16 @@ class Local(BaseModel):
     until: NaiveDatetime | None = None
 
 
+class Rectangle(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    width: int
+    steps: Json[list[int]] = []
+
+    @computed_field
+    def area(self) -> int:
+        return self.width * self.width
+
+
 class Maps(BaseModel):
     by_name: dict[str, int]
     deep: dict[str, list[Place]] = {}
@@ -148,6 +158,7 @@ INSTANCES: list[tuple[Any, Any]] = [
             span=dt.timedelta(hours=1),
         ),
     ),
+    (Rectangle, Rectangle(width=2, steps="[1]")),  # type: ignore[arg-type]  # it reads JSON text
     (Local, Local(at=dt.datetime(2024, 1, 2, 3, 4, 5), until=dt.datetime(2024, 1, 2, 3, 4, 5, 60))),  # noqa: DTZ001
     (Maps, Maps(by_name={"a": 1, "б": 2}, deep={"x": [{"city": "Rome"}]}, any={"k": [1, None]})),
     (Tuples, Tuples(pair=(1, "a"), point=Point(1, 2.5), rest=(1, 2), unique={"q"})),
