@@ -13,7 +13,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
-from instrc.plans.tools import PlanTool, ToolSet, fault_of_tools, tools_by_name
+from instrc.plans.tools import PlanTool, ToolSet, fault_of_tools, tools_by_name, why_undescribed
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
@@ -32,9 +32,10 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
     takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
-    fault = fault_of_tools(tools)
+    undescribed = why_undescribed(tools)
+    fault = fault_of_tools(tools) if undescribed is None else (None, "undescribed")
     if fault is not None:
-        return (InvalidTools(tool=fault[0], fault=fault[1]),)
+        return (InvalidTools(tool=fault[0], fault=fault[1], reason=undescribed),)
     return check_tasks(plan, tool_set(tools))[1]
 
 

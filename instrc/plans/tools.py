@@ -138,6 +138,20 @@ class ToolSet:
         return found
 
 
+def why_undescribed(tools: object) -> str | None:
+    """Return why no schema can be made of a function or type of Python among tools; `None` if there is none such."""
+    for tool in tools.values() if isinstance(tools, Mapping) else tools if isinstance(tools, list | tuple) else ():
+        if tool.__class__ is dict or _entry_of(tool).__class__ is dict:
+            continue
+        try:
+            described = schema_of_type(tool)
+            if described is not None and not describes_values(tool):
+                schema_of_result(tool)
+        except (TypeError, CompileError) as error:
+            return str(error)
+    return None
+
+
 def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
     """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
 

@@ -120,7 +120,7 @@ class UnregisteredActivity(Problem):
             return f"there is one called `{self.handler}`: register it as `{self.activity}`"
         if self.nearest:
             return did_you_mean(self.nearest)
-        return "register it under `[tool.instrc.activities]`, or rehearse with `--rehearse`"
+        return "register it under `[tool.instrc.activities]` or in `activities=`, or rehearse: `--rehearse`, `instrc.rehearse`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class InvalidPlan(PlanProblem):
         return self.reason
 
 
-ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare schema", "no arguments"]
+ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare schema", "no arguments", "undescribed"]
 """How tools can be none."""
 
 
@@ -73,6 +73,8 @@ class InvalidTools(PlanProblem):
     tool: str | None = None
     """The tool that is none."""
     fault: ToolsFault = "no tools"
+    reason: str | None = None
+    """Why a function or type of Python is no tool, where one is `undescribed`."""
 
     @property
     def message(self) -> str:
@@ -88,10 +90,14 @@ class InvalidTools(PlanProblem):
                 return f"the tool `{self.tool}` says nothing of its `arguments`, it is a schema itself"
             case "no arguments":
                 return f"the tool `{self.tool}` says nothing of its `arguments`, but something that is not known"
+            case "undescribed":
+                return f"a tool cannot be described: {self.reason}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.fault == "undescribed":
+            return 'annotate it with types that pydantic knows, or write `{ NAME: { "arguments": SCHEMA } }` in its place'
         return 'write `{ NAME: { "arguments": SCHEMA } }`, or a list of tools as a provider takes them'
 
 

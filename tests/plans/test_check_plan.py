@@ -432,7 +432,20 @@ def test_annotated_functions_and_types_are_tools() -> None:
     assert names(given_a_list, [find, Mail]) == [("wrong-argument", "/1/arguments/text")]  # what it returns is known as well
 
 
+class Engine:
+    """Nothing that pydantic knows."""
+
+
 def test_a_function_that_no_schema_describes_is_no_tool() -> None:
     def find(*queries: str) -> None: ...
 
+    def start(engine: Engine) -> None: ...
+
+    def stop(name: str) -> Engine: ...
+
     assert names([], {"find": find}) == [("invalid-tools", "")]
+    for tool, said in ((find, "takes `*queries`"), (start, "cannot describe `start`"), (stop, "what `stop` returns")):
+        sound: Any = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+        for tools in ({"find": tool}, [tool], [sound, tool]):
+            [problem] = instrc.check_plan([], tools)
+            assert said in problem.message
