@@ -22,6 +22,9 @@ from instrc.schema.store import SchemaStore
 if TYPE_CHECKING:
     from instrc.flattening.provenance import Flat
 
+_HEAD = frozenset({"$schema", "$id", "$vocabulary"})
+"""Keywords of the root that its result keeps."""
+
 
 @overload
 def flatten(
@@ -84,11 +87,9 @@ def flatten(
     """
     if documents is not None:
         arguments.mapping("documents", documents)
-    arguments.text("base", base)
-    arguments.whole_number("limit", limit)
-    arguments.natural_number("distribute", distribute)
-    for name, value in (("trace", trace), ("nullable", nullable), ("share", share)):
-        arguments.truth(name, value)
+    texts_and_numbers = (base.__class__, limit.__class__, distribute.__class__) == (str, int, int) and distribute >= 0
+    if not (texts_and_numbers and trace.__class__ is nullable.__class__ is share.__class__ is bool):
+        _check(base, limit, distribute, trace=trace, nullable=nullable, share=share)
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
@@ -115,6 +116,15 @@ def flatten(
             flat = flat.then(_traced(again, result, flattener))
         result = again
     return result if flat is None else flat
+
+
+def _check(base: object, limit: object, distribute: object, **truths: object) -> None:
+    """Refuse options of a type that they cannot have."""
+    arguments.text("base", base)
+    arguments.whole_number("limit", limit)
+    arguments.natural_number("distribute", distribute)
+    for name, value in truths.items():
+        arguments.truth(name, value)
 
 
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, count: int) -> Json:
@@ -146,7 +156,7 @@ def _traced(result: Json, schema: Json, flattener: Flattener) -> Flat:
 
 def _with_head(schema: dict[str, Json], result: Json, flattener: Flattener, *, modern: bool) -> Json:
     """Return a result with the identity of the root, and its definitions."""
-    if result.__class__ is not dict:
+    if result.__class__ is not dict or (_HEAD.isdisjoint(schema) and not flattener.definitions.schemas):
         return result
     words: dict[str, Json] = {}
     for keyword, value in schema.items():

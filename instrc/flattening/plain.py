@@ -124,7 +124,7 @@ class PlainMerging(Tracing):
     def pieces(self, terms: list[Term]) -> Pieces | None:
         """Return what the schemas of a conjunction say; nothing if that takes more than to look at them."""
         store, home = self.store, self.home
-        if store.unevaluated or store.nested or store.mixins or self.options.trace or home.resource.dialect.old:
+        if store.nested or store.mixins or self.options.trace or home.resource.dialect.old:
             return None
         return _pieces(terms, home)
 

@@ -34,17 +34,21 @@ class FlattenOptions(Struct, frozen=True):
 class Flattening:
     """One flattening of a document."""
 
+    home: DynamicScope
+    """The scope that the run begins in, which most schemas are read in."""
+
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         self.store = store
         self.needs_flattening = store.needs_flattening
         self.options = options
-        nowhere: Json = {}
-        self.flat: DynamicScope = DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
-        """The scope of results that are merged once more."""
-        self.home = self.flat
-        """The scope that the run begins in, which most schemas are read in."""
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become; the flattener fills it."""
+
+    @cached_property
+    def flat(self) -> DynamicScope:
+        """The scope of results that are merged once more."""
+        nowhere: Json = {}
+        return DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
 
     @cached_property
     def watched(self) -> Watched:
