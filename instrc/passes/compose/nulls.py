@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from instrc.ir.blocks import Region, When, regions_of
 from instrc.ir.fusion import Fusion
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Path
 from instrc.jsonvalue import Json, mapping
+from instrc.passes.bind.holding import step_numbers
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies
 from instrc.schema.members import required_names
@@ -32,6 +34,31 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
                 continue
             if satisfies(None, schema) is False and outcomes.may_be_null(value):
                 yield step, label, label in required
+
+
+def asked_before(graph: Graph) -> dict[int, list[Path]]:
+    """Return the paths that do not lead to `null` where a step runs: the conditions of the `when` around it see to that."""
+    found: dict[int, list[Path]] = {}
+    for block in graph.blocks():
+        nulls: list[Path] = []
+        """What was `null` in an earlier branch."""
+        for branch in block.content.branches if isinstance(block.content, When) else ():
+            paths = {test.path for test in branch.condition}
+            values = [test for test in branch.condition if satisfies(None, test.schema) is False]
+            sure = [*nulls, *(paths if len(paths) == 1 and len(values) == len(branch.condition) else ())]
+            for number in _steps_in(graph, branch.body) if sure else ():
+                found.setdefault(number, []).extend(sure)
+            nulls += [test.path for test in branch.condition if satisfies(None, test.schema) is True]
+    return found
+
+
+def _steps_in(graph: Graph, body: Region) -> Iterator[int]:
+    """Yield the steps of a body and of the blocks in it."""
+    waiting = [body]
+    while waiting:
+        for number in step_numbers(waiting.pop().units):
+            yield number
+            waiting += regions_of(graph.steps[number].content)
 
 
 def inputs_of(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:

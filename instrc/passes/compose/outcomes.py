@@ -125,6 +125,8 @@ class Outcomes:
             body = self._found.body_of(Path(path.origin, path.tail[:place])) if self._rounds else None
             if body is None:
                 below = self._member(found.schema, name)
+                if below.optional and place == 0 and self._is_answer(path, name):
+                    below = replace(below, optional=False)
             elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
                 nothing = self._may_be_no_round(path, place, found.schema)
                 made = self._previous(body, name)
@@ -133,6 +135,10 @@ class Outcomes:
                 below = MemberSchema(None, known)
             found = replace(below, optional=True) if found.optional else below
         return found
+
+    def _is_answer(self, path: Path, name: str) -> bool:
+        """Tell whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
+        return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
 
     def _member(self, schema: Json, name: str) -> MemberSchema:
         known = self._members.get((id(schema), name))

@@ -12,6 +12,7 @@ from instrc.ir.blocks import Each, Repeat, Test, regions_of, tests_of
 from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached, Step
 from instrc.ir.paths import Local, Path
+from instrc.ir.reads import Constant
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_texts, listing
 from instrc.passes.compose.bound import check_bound
@@ -19,7 +20,7 @@ from instrc.passes.compose.failing import check_failing
 from instrc.passes.compose.fitting import check_fitting
 from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.inputs import check_inputs
-from instrc.passes.compose.nulls import excluding
+from instrc.passes.compose.nulls import asked_before, excluding
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
 from instrc.passes.compose.unread import unread_results
@@ -163,9 +164,18 @@ def _listed_values(schema: Json) -> tuple[str, ...]:
 
 
 def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    asked: dict[int, list[Path]] | None = None
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
-            report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
+            asked = asked_before(flat.graph) if asked is None else asked
+            given = [each.value for each in step.arguments if each.label == label]
+            if not any(_leads_to(path, value) for path in asked.get(step.number, ()) for value in given):
+                report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
+
+
+def _leads_to(path: Path, value: Path | Constant) -> bool:
+    """Tell whether a path leads to a value, or to a part of it."""
+    return isinstance(value, Path) and path.origin == value.origin and path.tail[: len(value.tail)] == value.tail
 
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
