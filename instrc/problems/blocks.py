@@ -176,6 +176,8 @@ INSTEAD = {
     "all": _TOGETHER,
     "fork": _TOGETHER,
     "concurrently": _TOGETHER,
+    "async": _TOGETHER,
+    "spawn": _TOGETHER,
     "block": "write `do { … }`",
     "begin": "write `do { … }`",
     "group": "write `do { … }`",

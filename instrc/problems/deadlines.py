@@ -85,8 +85,8 @@ class MisplacedDeadline(Problem):
     name: ClassVar[str] = "misplaced-deadline"
 
     word: str
-    place: Literal["condition", "words", "input", "context", "slot"] = "condition"
-    """Where it is written; `words` if it is not an annotation."""
+    place: Literal["condition", "words", "input", "context", "slot", "twice"] = "condition"
+    """Where it is written; `words` if it is not an annotation, `twice` if there is another one."""
 
     @property
     def message(self) -> str:
@@ -102,6 +102,8 @@ class MisplacedDeadline(Problem):
                 return f"`{self.word}` is on a context: only its steps can have one"
             case "slot":
                 return f"`{self.word}` is on what fills a slot: it is no step of its own"
+            case "twice":
+                return f"`{self.word}` is written twice for the same step or block"
 
     @property
     def hint(self) -> str | None:
@@ -115,6 +117,8 @@ class MisplacedDeadline(Problem):
                 return "write it after the step that is waited for"
             case "slot":
                 return "write it after the step that has the slot"
+            case "twice":
+                return "remove one of the two"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,7 +250,8 @@ class NotAList(Problem):
             return "let an earlier step return a list of only the names or ids"
         if self.number:
             return "write the number of times as a literal: `each i in 3 { … }`"
-        return did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
+        members = did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
+        return members or "name what has the type `array`; let an instruction return a list if there is none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ _AFTER_ELSE = {
     "try": "what has failed is called `error` in these braces, without being named: `else { … error.message … }`",
 }
 _WHEN_IN_ELSE = "only a `when` has further conditions: put one into these braces, `else { when PATH { … } }`"
+_REPEAT_IN_VAIN = "what is to run after the last round in vain stands in braces: `repeat { … } until PATH else { … }`"
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 _NUMBERS = frozenset({"range", "xrange", "enumerate", "seq"})
 _AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
@@ -59,7 +60,11 @@ def _after_else(view: View) -> Slip:
     head = head_of(view, but=1)
     if head is not None and view.token.kind == "WHEN":
         return incomplete(view, "repeat" if head.kind == "UNTIL" else head.word, "`{`", _WHEN_IN_ELSE)
-    if head is None or head.word not in _AFTER_ELSE:
+    if head is None:
+        return None
+    if head.kind == "UNTIL":
+        return incomplete(view, "repeat", "`{`", _REPEAT_IN_VAIN)
+    if head.word not in _AFTER_ELSE:
         return None
     advice = "" if view.following.kind == "LPAR" else _AFTER_ELSE[head.word]
     return incomplete(view, head.word, "`{`", advice)

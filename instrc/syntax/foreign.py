@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
+from instrc.source import Span
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
@@ -91,7 +92,7 @@ def _begins_part(view: View, place: int) -> bool:
 
 
 _BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "COMMA", "SEMICOLON", "EQUAL", "VBAR"})
-_BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR"}
+_BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FALSE"}
 
 
 def foreign_sign(view: View) -> Slip:
@@ -202,6 +203,8 @@ def index_slip(view: View) -> Slip:
     """See to `people[0]` and `people.0`: no part of a value is picked by brackets or numbers."""
     token = view.token
     touching = bool(view.read) and view.read[-1].end == token.start
+    if token.kind == "DOT" and (index := _index_before(view)) is not None:
+        return habits.IndexedValue(at=index), GIVE_UP
     if token.kind == "LSQB" and touching and view.before() in ENDS_VALUE:
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and (word := view.text(view.read[-1])) in _FOR_EACH:
@@ -214,6 +217,17 @@ def index_slip(view: View) -> Slip:
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None
+
+
+def _index_before(view: View) -> Span | None:
+    """Return the place of `[0]` in `people[0].name`, which was read as a list behind a value."""
+    end = view.place - 1
+    opening = end - 2
+    if opening < 1 or [view.tokens[at].kind for at in (opening, end)] != ["LSQB", "RSQB"]:
+        return None
+    before, bracket = view.tokens[opening - 1], view.tokens[opening]
+    indexed = before.kind in ENDS_VALUE and before.end == bracket.start
+    return view.source.span(bracket.start, view.tokens[end].end) if indexed else None
 
 
 def _is_defined(view: View, name: str) -> bool:

@@ -46,6 +46,10 @@ MISTAKES = [
     ("«StateGraph»(Draft)", "unknown-name", "instrc compile --sketch"),
     ("«START»", "unknown-name", "a program begins with what reads `prompt`"),
     ("«END»", "unknown-name", "a program ends when its steps are done"),
+    ("repeat { const k = Check(prompt); k } until k.ok else «Write»(prompt)", "incomplete-block", "until PATH else { … }"),
+    ("«while» true { Draft(p) }", "foreign-statement", "repeat { … } until PATH"),
+    ('Confirm_User(p) «@ { within: "P2D" }» @ { within: "P3D" }', "misplaced-deadline", "remove one of the two"),
+    ("each g in «p.organizer» { Draft(g) }", "not-a-list", "the type `array`"),
     ('«timeout»("PT5M") { a: Draft }', "braces-after-name", 'do { … } @ { within: "PT5M" }'),
     ("timeout(«5m», Draft(prompt))", "bad-name", '@ { within: "PT5M" }'),
     ("Confirm_User(p) @ { within: «3 days» }", "bad-duration", 'write `"P3D"`'),
@@ -252,3 +256,12 @@ def test_an_equal_call_in_a_second_mixin_says_that_it_is_one_step() -> None:
         "equal calls are one step",
         LETTER_VIBES,
     )
+
+
+@pytest.mark.parametrize("place", ["{}", "do {{ {} }}"])
+def test_a_member_of_an_element_is_one_problem_at_the_brackets(place: str) -> None:
+    assert_one_problem(PEOPLE + place.format("p.guests«[0]».name"), "indexed-value", "each NAME in PATH", LETTER_VIBES)
+
+
+def test_braces_behind_a_word_for_what_runs_at_once_show_blocks() -> None:
+    assert_one_problem(PEOPLE + "Write(«async» { Draft(p) })", "braces-after-name", "write `do { … }` for each", LETTER_VIBES)

@@ -108,7 +108,10 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
             if word == "within" and is_no_time(value):
                 ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, over=True))
                 return None
-            timing = replace(timing, **{word: getattr(timing, word) or value})
+            if getattr(timing, word):
+                ev.report.add(problems.deadlines.MisplacedDeadline(at=written.annotation_span, word=word, place="twice"))
+                return None
+            timing = replace(timing, **{word: value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
     before = len(ev.report.problems)
     value = yield ev.value(written.value, replace(context, annotations=more, timing=timing))
