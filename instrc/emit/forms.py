@@ -12,7 +12,7 @@ class Frame(Struct, frozen=True):
     """All that a process says of a step that is given one path and nothing else, as most are, but for this path."""
 
     schema: JsonObject
-    """With what is for the engine."""
+    """With what is for the engine; `references` and `arguments` keep their places."""
     around: list[str] | None
     """What its description says around each place of the path; `None` if there is no hint."""
 

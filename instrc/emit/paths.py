@@ -67,7 +67,7 @@ class Paths:
 
     def _plain_keys(self, item: int | None) -> dict[Path | int | str | Local, str]:
         """Return the paths that are nothing but the key of a step, in one go: most steps are read, and most are read so."""
-        keys: dict[Path | int | str | Local, str] = dict(self.plan.keys.items())
+        keys: dict[Path | int | str | Local, str] = {**self.plan.keys}  # type: ignore[dict-item]  # those of steps are paths, too
         if item is not None:
             keys = {number: suffixed(key, item) for number, key in keys.items()}
         if not ("".join(keys.values()).isascii() and all(map(str.isidentifier, keys.values()))):

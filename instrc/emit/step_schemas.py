@@ -221,7 +221,8 @@ class StepSchemas:
     def _frame(self, step: Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
         engine = EngineProperties(activity=None if step.executor == "model" else step.activity)
         whole = add_words(dict(schema if room is None else room.schema), engine, [], None)
-        return Frame(whole, None if room is None else self.hints.around(room))
+        places: JsonObject = {"references": [], "arguments": None}
+        return Frame({**whole, **places}, None if room is None else self.hints.around(room))
 
     def _new_form(self, step: Step, item: int | None) -> Form:
         schema = self._as_written(step, item)

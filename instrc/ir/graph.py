@@ -129,8 +129,6 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
 
     def origins(self) -> set[str | int | Local]:
         """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
-        found = {path.origin for step in self.steps.values() for path in step.reads}
-        found.update([path.origin for step in self.steps.values() if step.needs for path in step.needs])
         paths = [] if self.value is None else reading_paths(self.value)
         for step in self.blocks():
             paths += [test.path for test in tests_of(step.content)]
@@ -138,7 +136,9 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
                 paths += reading_paths(region.value)
             if type(step.content) is Repeat and step.content.handed:
                 paths += [path for _, reading in step.content.names for path in reading_paths(reading)]
-        return found.union([path.origin for path in paths])
+        for step in self.steps.values():
+            paths += step.reads + step.needs
+        return {path.origin for path in paths}
 
     @property
     def has_flow(self) -> bool:

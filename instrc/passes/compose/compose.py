@@ -72,8 +72,8 @@ class _Composer:
             if step.executor == "block":
                 continue
             content = step.content
-            made = self.alone.get(id(content.instruction)) if is_bare_instruction(content) else None
-            if made is None:
+            made = self.alone.get(id(content.instruction)) if type(content) is Fusion and not content.annotations else None
+            if made is None or number in graph.compound:
                 made = self.of_step(content, step.span)
             schemas[number] = {} if made.schema is True else made.schema
             if made.refers:

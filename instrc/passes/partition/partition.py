@@ -179,7 +179,7 @@ def _as_late_as_possible(
 ) -> tuple[int, ...]:
     """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
     last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
-    for executor in range(len(ORDER)):
+    for executor in {*executors} - {BLOCK}:
         for i, each in enumerate(chunks):
             last_of[executor][i + 1] = i if each == executor else last_of[executor][i]
     limit = [len(chunks)] * len(executors)
