@@ -58,7 +58,8 @@ def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
 
 def share_line(source: Source, one: Statement, other: Statement) -> bool:
     """Tell whether two statements stand on one line with nothing but spaces between them."""
-    return not source.text[one.span.end : other.span.start].strip(" \t")
+    end = one.span.end
+    return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
 
 
 def first_of(statement: Statement | None) -> Expression | None:

@@ -37,6 +37,8 @@ class BlockPlaces:
         """What the statements of a region give that nothing reads."""
         self.moved: dict[int, int] = {}
         """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
+        self.name_anything = False
+        """Whether a block was met that gives names."""
         self._regions = regions
         self._identities = identities
         self._foreseen = foreseen
@@ -77,6 +79,8 @@ class BlockPlaces:
 
     def note_names(self, step: Step) -> None:
         """Work out what names of blocks a step depends on."""
+        if not self.name_anything:
+            return
         found = _NO_NAMES
         for path in step.reads + step.needs:
             origin = path.origin

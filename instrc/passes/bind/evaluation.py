@@ -239,11 +239,13 @@ class Evaluation:
         """Return what a call makes; `None`, once the problems of its schema are reported, if it has none."""
         if instruction.uri is None or annotations:
             schema = self.flat(instruction, span)
-            return None if schema is None else signature(instruction, schema, annotations, None)
+            return None if schema is None else signature(instruction, schema, annotations)
         key = instruction.uri, instruction.home
         known = self._signatures.get(key)
         if known is None and (schema := self.flat(instruction, span)) is not None:
-            known = self._signatures[key] = signature(instruction, schema, (), self.steps.identities.instruction(instruction))
+            made, identities = signature(instruction, schema, ()), self.steps.identities
+            number = identities.kind(made.base_name, made.executor, made.activity, identities.instruction(instruction))
+            known = self._signatures[key] = msgspec.structs.replace(made, number=number)
         return known
 
     def flat(self, instruction: Instruction, span: Span) -> Json:

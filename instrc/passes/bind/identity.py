@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 
 from instrc.ir import surface
 from instrc.ir.children import bodies, children
+from instrc.ir.executors import Executor
 from instrc.ir.fusion import (
     Among,
     Application,
@@ -65,6 +66,10 @@ class Identities:
         """Return the number of something made of parts."""
         numbers = self._numbers
         return numbers.setdefault(parts, len(numbers))
+
+    def kind(self, base_name: str, executor: Executor, activity: str | None, content: int) -> int:
+        """Return the number that steps share which differ only in what they are given and in what they wait for."""
+        return self.of(base_name, executor, activity, content)
 
     def json(self, value: Json) -> int:
         """Return the number of a JSON value."""

@@ -24,11 +24,11 @@ class Signature(Struct, frozen=True):
     activity: str | None
     """What the server is called by."""
     number: int | None
-    """That of a call without anything composed into it, as `Identities` gives it; `None` for one with annotations."""
+    """That of its steps without anything composed into them, as `Identities.kind` gives it; `None` for one with annotations."""
 
 
-def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...], number: int | None) -> Signature:
-    """Return the signature of an instruction with a flat schema and annotations behind it."""
+def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
+    """Return the signature of an instruction with a flat schema and annotations behind it, without its number."""
     properties = property_names(schema, annotations)
     kind = instruction.kind
     executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
@@ -36,7 +36,7 @@ def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, .
     if output and len(properties) == 1:
         executor = "server"  # nothing is left for the model to fill in
     activity = instruction.name if executor == "server" or output else None
-    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, number)
+    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
 
 
 def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:

@@ -76,15 +76,18 @@ class Steps:
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
 
-        What it `reads` is there once each.  `same` is the number of its content, where that is known.
+        What it `reads` is there once each.  `same` is what `Identities.kind` gives for it, where that is known.
         """
         identities, timing = self.identities, context.timing
         given = identities.arguments(arguments)
         one = len(reads) == len(arguments) == 1 and reads[0] is arguments[0].value
         read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
-        made = identities.content(content) if same is None else same
-        when, needed = None if timing is NO_TIMING else timing, tuple(map(identities.path, needs))
-        ident = identities.of(base_name, executor, made, given, read, activity, when, needed)
+        kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
+        if read or needs or timing is not NO_TIMING:
+            when, needed = None if timing is NO_TIMING else timing, tuple(map(identities.path, needs))
+            ident = identities.of(kind, given, read, when, needed)
+        else:
+            ident = identities.of(kind, given)
         key = None if context.key == PRIVATE else context.key
         number, paths = len(self.table), tuple(reads)
         step = Step(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -75,10 +76,16 @@ class _Close(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Visible(msgspec.Struct, frozen=True, gc=False):
-    """A name that can be seen: the body that defines it, `None` for the program itself, and where."""
+    """What defines a name that can be seen: the body, `None` for the program itself and for what a block gives, and where."""
 
     body: int | None
     at: Span | None
+    names: Mapping[str, Binding] = {}
+    """Of a body: the statements of its names."""
+
+    def place(self, name: str) -> Span | None:
+        """Return where it defines a name."""
+        return self.names[name].name.span if name in self.names else self.at
 
 
 _Task: TypeAlias = "_Open | _Close | Expression"
@@ -90,7 +97,7 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     visible = {name: _Visible(None, span) for name, span in known.items()}
     hidden: list[tuple[str, _Visible | None]] = []
     """What the names that blocks give meant before, the innermost last."""
-    mentioned: list[str] = []
+    mentioned: set[str] = set()
     """The names that stand in expressions since a body has begun or ended: what they mean is the same for all of them."""
     waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
     while waiting:
@@ -98,12 +105,12 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
         if type(task) is Call:
             for argument in reversed(task.arguments):
                 if type(argument.value) is Name:
-                    mentioned.append(argument.value.text)
+                    mentioned.add(argument.value.text)
                 else:
                     waiting.append(argument.value)
             task = task.callee
         if type(task) is Name:
-            mentioned.append(task.text)
+            mentioned.add(task.text)
             continue
         match task:
             case _Open():
@@ -129,7 +136,7 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                 pass
             case _:
                 if isinstance(task, Object):
-                    mentioned.extend([each.key for each in task.fields if each.value is None])
+                    mentioned.update([each.key for each in task.fields if each.value is None])
                 waiting.extend(reversed(children(task)))
     _note(mentioned, visible, found)
     return found
@@ -139,7 +146,7 @@ def _holds(body: Span, at: Span) -> bool:
     return body.start <= at.start and at.end <= body.end
 
 
-def _note(mentioned: list[str], visible: dict[str, _Visible], found: BodyNames) -> None:
+def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -> None:
     """Note that names are mentioned, of the program or of the body that defines each, and forget them."""
     found.mentioned.update(mentioned)
     for name in mentioned:
@@ -154,6 +161,7 @@ def _open(task: _Open, visible: dict[str, _Visible], found: BodyNames, reserved:
     start = body.span.start
     found.read[start] = set()
     names: dict[str, Binding] = {}
+    home = _Visible(start, None, names)
     for name, span in given:
         if span is not None:
             if name in reserved or name in visible:
@@ -167,7 +175,7 @@ def _open(task: _Open, visible: dict[str, _Visible], found: BodyNames, reserved:
                 _refuse(name, statement.name.span, visible, reserved, found, report)
             else:
                 names[name] = statement
-                visible[name] = _Visible(start, statement.name.span)
+                visible[name] = home
     found.locals[start] = names
 
 
@@ -179,7 +187,7 @@ def _refuse(
         found.refused.add(name)
         report.add(problems.names.ReservedName(at=span, word=name))
     else:
-        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].at))
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name)))
 
 
 def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
