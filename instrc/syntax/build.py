@@ -38,6 +38,8 @@ from instrc.syntax.tables import Rule
 from instrc.syntax.tokens import Token, normal
 
 Action: TypeAlias = Callable[[Values, int, int], object]
+_WRAPPED = frozenset({"argument", "arguments"})
+"""Rules that hand a single symbol on: an argument without a label is made with its call, as most calls have just one."""
 
 
 class Builder(ExpressionBuilder):
@@ -63,8 +65,8 @@ class Builder(ExpressionBuilder):
         return Program(self.source, tuple(self.statements), tuple(self.comments))
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
-        """Return what to do for each rule; `None` hands the value of its single symbol on."""
-        return [getattr(self, rule.name, None) for rule in rules]
+        """Return what to do for each rule; `None` hands the value of its first symbol on."""
+        return [None if rule.length == 1 and rule.name in _WRAPPED else getattr(self, rule.name, None) for rule in rules]
 
     def given(self, token: Token) -> object:
         """Return what stands for a token that may have been repaired."""
@@ -91,9 +93,6 @@ class Builder(ExpressionBuilder):
 
     # ---- blocks
 
-    def shut(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
-        return cast("list[Binding | Anonymous]", values[0])
-
     def bound(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
         statements: list[Binding | Anonymous] = values[0] or []
         statements.append(values[1])
@@ -103,8 +102,6 @@ class Builder(ExpressionBuilder):
         statements: list[Binding | Anonymous] = values[0] or []
         statements.append(Anonymous(values[1], values[1].span))
         return statements
-
-    sealed = shut
 
     def block(self, values: Values, start: int, end: int) -> Body:
         *statements, last = values[1]

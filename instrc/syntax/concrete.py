@@ -24,7 +24,7 @@ from instrc.syntax.tokens import Token
 _TRIVIA = re.compile(
     r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
 )
-_FLAT = frozenset({"arguments", "fields", "items", "stages", "shut", "bound", "valued", "sealed", "bounds", "stop"})
+_FLAT = frozenset({"arguments", "fields", "items", "stages", "bound", "valued", "bounds", "stop"})
 """Rules of lists: what they cover stands in the phrase around them, one after the other."""
 
 _Parsed: TypeAlias = "Token | Node | list[Node] | None"

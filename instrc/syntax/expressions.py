@@ -114,17 +114,22 @@ class ExpressionBuilder:
     # ---- calls
 
     def call(self, values: Values, start: int, end: int) -> Call:
-        arguments = tuple(values[2]) if len(values) > 3 else ()
+        if len(values) == 3:
+            return Call(values[0], (), Span(self.source, start, end))
+        given = values[2]
+        if type(given) is not list:
+            return Call(values[0], (_argument(given),), Span(self.source, start, end))
+        arguments = tuple(map(_argument, given))
         if len(arguments) > 1:
             self._refuse_repeated([(arg.label, arg.label_span) for arg in arguments if arg.label is not None and arg.label_span])
         return Call(values[0], arguments, Span(self.source, start, end))
 
-    def arguments(self, values: Values, start: int, end: int) -> list[Argument]:
-        return _list(values)
+    def arguments(self, values: Values, start: int, end: int) -> list[Argument | Expression]:
+        listed: list[Argument | Expression] = values[0] if type(values[0]) is list else [values[0]]
+        listed.append(values[2])
+        return listed
 
     def argument(self, values: Values, start: int, end: int) -> Argument:
-        if len(values) == 1:
-            return Argument(None, None, values[0])
         return Argument(self._key(values[0]), self._place(values[0]), values[2])
 
     # ---- brackets
@@ -208,6 +213,10 @@ class ExpressionBuilder:
         from instrc.problems.notation import NotPlainData  # as above
 
         self.problems.append(NotPlainData(at=span))
+
+
+def _argument(written: Argument | Expression) -> Argument:
+    return written if type(written) is Argument else Argument(None, None, written)  # type: ignore[arg-type]  # it is none
 
 
 def _list(values: Values) -> Values:

@@ -88,7 +88,7 @@ class Place:
 
 
 class Recipes:
-    """The recipes of an automaton, for a builder that hands some rules of one symbol on as they are."""
+    """The recipes of an automaton, for a builder that does nothing for some rules but hand their first symbol on."""
 
     def __init__(self, automaton: Tables, handed_on: frozenset[int], *, signs: bool) -> None:
         self._automaton = automaton
@@ -129,7 +129,7 @@ class Recipes:
                 if not parts:
                     stack.append((0, read))
                 elif ~action in self._handed_on:
-                    stack += parts
+                    stack.append(parts[0])
                 else:
                     stack.append((1 + len(run) + len(builds), parts[0][1]))
                     builds.append((~action, [value for value, _ in parts], parts[0][1], read))

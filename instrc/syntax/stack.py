@@ -102,6 +102,8 @@ class Stack:
                 value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
                 del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
                 self.values.append(value)
+            elif rule.length > 1:
+                del self.values[1 - rule.length :], self.starts[1 - rule.length :]
             if rule.length:
                 del self.states[-rule.length :]
             self.states.append(table[self.states[-1]][rule.origin])
