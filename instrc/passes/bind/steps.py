@@ -83,11 +83,9 @@ class Steps:
         one = len(reads) == len(arguments) == 1 and reads[0] is arguments[0].value
         read = () if one or reads == [each.value for each in arguments] else tuple(map(identities.path, reads))
         kind = identities.kind(base_name, executor, activity, identities.content(content)) if same is None else same
+        ident = identities.of(kind, given)
         if read or needs or timing is not NO_TIMING:
-            when, needed = None if timing is NO_TIMING else timing, tuple(map(identities.path, needs))
-            ident = identities.of(kind, given, read, when, needed)
-        else:
-            ident = identities.of(kind, given)
+            ident = identities.of(ident, read, timing, tuple(map(identities.path, needs)))
         key = None if context.key == PRIVATE else context.key
         number, paths = len(self.table), tuple(reads)
         step = Step(
@@ -109,8 +107,7 @@ class Steps:
             self.places.note_names(step)
         held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
         places = self._known.get(known)
-        number = None if places is None else self._find(places, step, region, only_here=held)
-        if number is not None:
+        if places is not None and (number := self._find(places, step, region, only_here=held)) is not None:
             return number
         if self._expected and not held:
             region = self._expecting(known, step, region)
