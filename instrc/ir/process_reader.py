@@ -127,8 +127,7 @@ class _ProcessReader(Struct):
     def context(self, name: str, schema: JsonObject, place: str, definition: str | None) -> Context:
         kind = _kind(name)
         if kind in _EXECUTOR:
-            properties = schema.get("properties")
-            if properties is not None and not isinstance(properties, dict):
+            if not isinstance(schema.get("properties", {}), dict):
                 refuse_process(f"{place}/properties", "it is an object of steps")
             return timed(read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place)), place)
         for word in ("minItems", "maxItems"):

@@ -199,3 +199,13 @@ def test_deadlines_and_delays_are_those_that_a_program_may_write(word: str, valu
         with pytest.raises(CompileError, match="duration of ISO 8601") as raised:
             Process.from_json(body(**contexts))
         assert len(raised.value.problems) == 1
+
+
+@pytest.mark.parametrize("properties", [None, 5, "x", [], False])
+def test_a_chunk_whose_steps_are_no_object_is_told_with_its_place(properties: Any) -> None:
+    document = body(llmContext1={"type": "object", "properties": properties}, serverContext1=chunk(a={"activity": "A_Activity"}))
+    with pytest.raises(CompileError) as raised:
+        Process.from_json(document)
+    [problem] = raised.value.problems
+    assert problem.name == "unreadable-process"
+    assert "/properties/llmContext1/properties" in problem.message
