@@ -55,6 +55,9 @@ def command(
         if source is None or (text := format_source(source, report)) is None:
             differs = True  # it is not in the canonical layout, whether errors or warnings say why
             continue
+        if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
+            report.add(problems.size.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
+            continue
         if diff:
             write(_difference(source, text))
             differs = differs or text != source.text

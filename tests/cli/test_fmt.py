@@ -102,3 +102,11 @@ def test_where_statements_do_not_end_clearly_the_file_is_left_alone_and_the_mist
     assert f"[{name}]" in done.err
     assert done.code == 1
     assert (folder / "a.aug").read_text() == text
+
+
+def test_a_file_that_could_not_be_read_again_is_not_formatted(instrc: Instrc, folder: Path) -> None:
+    vibe = folder / "deep.vibe.json"
+    vibe.write_text(deep := "[" * 1_500 + "]" * 1_500)
+    done = instrc("fmt", "deep.vibe.json")
+    assert (done.code, vibe.read_text()) == (1, deep)
+    assert "the formatted file has over 1,048,576 bytes [too-large]" in done.err
