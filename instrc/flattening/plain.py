@@ -52,6 +52,14 @@ class Pieces(Struct, frozen=True, eq=False, gc=False):
     """The pieces that are branches of an `allOf`."""
 
 
+def _refers(node: Json) -> bool:
+    """Tell at a glance that a schema which stands alone is not plain: most of those refer to something first of all."""
+    if node.__class__ is not dict or "allOf" not in node or "$ref" in node:
+        return True
+    branches = node["allOf"]
+    return branches.__class__ is list and bool(branches) and branches[0].__class__ is dict and "$ref" in branches[0]
+
+
 def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
     """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
     said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
@@ -126,7 +134,7 @@ class PlainMerging(Tracing):
         store, home = self.store, self.home
         if store.nested or store.mixins or self.options.trace or home.resource.dialect.old:
             return None
-        return _pieces(terms, home)
+        return None if len(terms) == 1 and _refers(terms[0][0]) else _pieces(terms, home)
 
     def merged_plainly(self, pieces: Pieces) -> Json | Frame:
         """Return the flat schema of a conjunction, or its frame; `None` if it is known, or takes more thought."""
