@@ -149,14 +149,14 @@ class Index:
         for _ in range(LEVELS_AT_ONCE):
             nodes = [node for node in level if node.__class__ is dict]
             words = frozenset().union(*nodes)
-            if not words.isdisjoint(_NOTED):
-                return schemas
             found.update(map(id, nodes))
             count += len(nodes)
+            if len(found) < count or not words.isdisjoint(_NOTED):  # a part that stands in several places would be read in each
+                return schemas
             level = next_level(nodes, words)
             if not level:
                 break
-        if level or len(found) < count or not found.isdisjoint(self.indexed):
+        if level or not found.isdisjoint(self.indexed):
             return schemas
         self.indexed |= found
         self.count += count

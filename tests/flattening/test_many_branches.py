@@ -102,3 +102,10 @@ def test_many_values_of_a_keyword_say_what_they_say_one_by_one(keyword: str, see
     at_once = dumps(flatten(schema))
     monkeypatch.setattr(PlainMerging, "pieces", lambda *_: None)
     assert at_once == dumps(flatten(schema))
+
+
+def test_many_places_of_the_same_parts_on_each_level_are_read_once() -> None:
+    part: Any = {"type": "string"}
+    for _ in range(6):
+        part = {"properties": {f"p{n}": part for n in range(500)}}
+    assert flatten(part) is part
