@@ -19,13 +19,8 @@ def description(state: MergeState, keyword: str, places: list[int]) -> Remainder
 
 def joined_texts(texts: list[Json]) -> Json:
     """Join texts by newlines, equal ones once; what is no text is no description, and the last wins."""
-    lines: dict[str, None] = {}
-    for text in texts:
-        if text.__class__ is not str:
-            return texts[-1]
-        if text:
-            lines[text] = None
-    return "\n".join(lines)
+    lines = [text for text in texts if text.__class__ is str]
+    return "\n".join(filter(None, dict.fromkeys(lines))) if len(lines) == len(texts) else texts[-1]
 
 
 def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:

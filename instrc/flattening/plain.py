@@ -6,8 +6,7 @@ Most conjunctions are such.  One that turns out to be none goes the thorough way
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, compress, repeat
-from operator import ne
+from itertools import chain
 from typing import cast
 
 from msgspec import Struct
@@ -40,6 +39,7 @@ _WITH_OTHERS = _OF_ITEMS | {"additionalProperties"}
 """Keywords whose meaning depends on others, which are to stand in the same schema."""
 _WITH_PARTS = _OF_PROPERTIES | _OF_ITEMS | {"propertyNames", "dependentSchemas", "anyOf", "oneOf", "not"}
 _NONE: frozenset[str] = frozenset()
+_DICTS = frozenset({dict})
 
 
 class Pieces(Struct, frozen=True, eq=False, gc=False):
@@ -62,12 +62,13 @@ def _refers(node: Json) -> bool:
 
 def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
     """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
-    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
-    marks = list(map(id, said))
     branches: JsonArray = []
+    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
     if 1 < len(said) == len(terms):
-        return Pieces(said, tuple(marks), branches) if len(set(marks)) == len(marks) else None
-    said, marks = [], []
+        key = tuple(map(id, said))
+        return Pieces(said, key, branches) if len(set(key)) == len(key) else None
+    marks: list[int] = []
+    said = []
     for node, scope in terms:
         if node is True:
             continue
@@ -204,8 +205,10 @@ class PlainMerging(Tracing):
         if keyword == "propertyNames":
             frame.pending.append(PendingPart(frame.out, keyword, [(value, home) for value in values]))
             return True
-        by_name = [value for value in values if value.__class__ is dict and list not in map(type, value.values())]
-        if keyword not in NAMED or len(by_name) < len(values):
+        if keyword not in NAMED or set(map(type, values)) != _DICTS:
+            return False
+        by_name = cast("list[JsonObject]", values)
+        if list in set(map(type, chain.from_iterable(map(dict.values, by_name)))):
             return False
         together, several = _united(by_name)
         frame.out[keyword] = together
@@ -221,9 +224,9 @@ def _united(objects: list[JsonObject]) -> tuple[JsonObject, dict[str, list[Json]
     """Return the members of some objects, of the last that has one, and all values of those that several have."""
     if len(objects) >= MANY_TERMS:
         found: defaultdict[str, list[Json]] = defaultdict(list)
-        values = chain.from_iterable(map(dict.values, objects))
-        for name, value in zip(chain.from_iterable(objects), values, strict=True):
-            found[name].append(value)
+        for each in objects:
+            for name, value in each.items():
+                found[name].append(value)
         return {name: each[-1] for name, each in found.items()}, {name: each for name, each in found.items() if len(each) > 1}
     out: JsonObject = {}
     twice: frozenset[str] | set[str] = _NONE
@@ -249,14 +252,13 @@ def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
 def _unrepeated(keyword: str, values: list[Json]) -> list[Json]:
     """Return very many values of a keyword without texts, and lists of types, that say what one before has said."""
     found: list[Json] = []
-    while values and len(found) < REMEMBERED_LISTS:
-        first = values[0]
-        found.append(first)
-        if first.__class__ is str or (keyword == "type" and types_of(first) is not None):
-            values = list(compress(values, map(ne, values, repeat(first))))
-        else:
-            del values[0]
-    return found + values
+    for place, value in enumerate(values):
+        if value not in found:
+            comparable = value.__class__ is str or (keyword == "type" and types_of(value) is not None)
+            if not comparable or len(found) == REMEMBERED_LISTS:
+                return found + values[place:]
+            found.append(value)
+    return found
 
 
 def _joined(keyword: str, values: list[Json], pieces: Pieces) -> Json | Verdict:
