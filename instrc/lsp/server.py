@@ -16,9 +16,11 @@ from typing import TypeVar
 import orjson
 from lsprotocol import types
 from pygls import uris
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
 from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import RPCMessage, RPCRequest
 
 from instrc.collector import paused_collector
 from instrc.lsp.diagnostics import diagnostics
@@ -34,12 +36,37 @@ PAUSE = 0.2
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol as pygls has it, but for two things.
+    """The protocol as pygls has it, but for three things.
 
     Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions behind the end
     of a line while it reads them: its text would not be the one that the editor shows.
     Messages are written by `orjson`, which takes a tenth of the time for long answers.
+    Every request is answered: one that cannot be read, that comes before `initialize` or after `shutdown`, with an error.
+    An editor would wait for ever for an answer that pygls leaves out.
     """
+
+    def structure_message(self, data: dict[str, object]) -> object:
+        """Read a message; say so to whom has asked what cannot be read."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if isinstance(data.get("id"), int | str) and "method" in data:
+                self._refuse(data["id"], JsonRpcInvalidParams("This request is not what the protocol says it is."))
+            raise
+
+    def handle_message(self, message: RPCMessage) -> None:
+        """Hand a message on; refuse a request that comes too early or too late."""
+        if isinstance(message, RPCRequest):
+            if self._shutdown:
+                self._refuse(message.id, JsonRpcInvalidRequest("The server is shut down: it only takes `exit`."))
+                return
+            if message.method != types.INITIALIZE and not hasattr(self, "server_capabilities"):
+                self._refuse(message.id, JsonRpcServerNotInitialized("The first request must be `initialize`."))
+                return
+        super().handle_message(message)
+
+    def _refuse(self, request: object, error: JsonRpcException) -> None:
+        self._send_data({"jsonrpc": "2.0", "id": request, "error": error.to_response_error()})
 
     def _send_data(self, data: object) -> None:
         """Send a message; what `orjson` cannot write, half of a surrogate pair, is left to pygls."""
@@ -89,8 +116,11 @@ class Server(LanguageServer):
             self.shutdown()  # type: ignore[no-untyped-call]  # pygls says no types here
 
     def path(self, uri: str) -> str:
-        """Return the path of a document; one without a file keeps its URI as a name."""
-        return uris.to_fs_path(uri) or uri
+        """Return the path of a document; one without a file, or whose URI cannot be read, keeps its URI as a name."""
+        try:
+            return uris.to_fs_path(uri) or uri
+        except ValueError:  # `file://[a`: a host that is none
+            return uri
 
     def document(self, uri: str) -> TextDocument | None:
         """Return an open document."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import json
+from contextlib import suppress
 
 import orjson
 import pytest
@@ -10,6 +13,7 @@ from lsprotocol import types
 
 pytest.importorskip("pygls")
 
+from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
 from instrc.lsp.server import Server
@@ -63,3 +67,39 @@ def test_a_message_says_what_pygls_would_write(monkeypatch: pytest.MonkeyPatch) 
 
 def test_half_of_a_pair_is_left_to_pygls() -> None:
     assert b"\\ud83d" in _written(HALF).data
+
+
+async def _answered(*messages: object) -> dict[object, object]:
+    """Return the code of each error that a server answers, by the number of its request."""
+    written, server = _Written(), Server()
+    protocol = server.protocol
+    protocol.set_writer(written)
+    for message in messages:
+        with suppress(JsonRpcException):
+            protocol.handle_message(json.loads(json.dumps(message), object_hook=protocol.structure_message))
+        await asyncio.sleep(0)
+    bodies = [orjson.loads(each.partition(b"\r\n\r\n")[2]) for each in written.data.split(b"Content-Length: ")[1:]]
+    return {each["id"]: each["error"]["code"] for each in bodies if "error" in each}
+
+
+def test_a_request_that_comes_too_early_or_too_late_or_cannot_be_read_is_answered() -> None:
+    def request(number: int, method: str, params: object) -> dict[str, object]:
+        return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+    place = {"textDocument": {"uri": "file:///a.aug"}, "position": {"line": 0, "character": 0}}
+    far = place | {"position": {"line": 2**40, "character": 0}}
+    answered = _answered(
+        request(1, "textDocument/hover", place),
+        request(2, "initialize", {"processId": None, "rootUri": None, "capabilities": {}}),
+        request(3, "textDocument/hover", {"textDocument": 5}),
+        request(4, "textDocument/hover", far),
+        request(5, "textDocument/hover", place),
+        request(6, "shutdown", None),
+        request(7, "textDocument/hover", place),
+    )
+    assert asyncio.run(answered) == {1: -32002, 3: -32602, 4: -32602, 5: -32601, 7: -32600}  # 5: this server has no verbs
+
+
+@pytest.mark.parametrize("uri", ["file://[a/b.aug", "", "untitled:1", "file:///%FF.aug"])
+def test_what_is_no_uri_of_a_file_is_a_name(uri: str) -> None:
+    assert Server().path(uri) or not uri
