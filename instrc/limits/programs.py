@@ -139,6 +139,8 @@ SENTENCE_LENGTH: Final = 600
 """Letters of a message that are shown: a name in it may be as long as the input."""
 HEAD_TOKENS: Final = 30
 """Tokens between a mistake in the head of a block and the braces that it is read on at."""
+BODY_TOKENS: Final = 500
+"""Tokens of the braces of a block that are read back to find the word which begins it."""
 BRACKET_LEVELS: Final = 1_024
 """Brackets around one place; stacked `@` count as well."""
 KEPT_RECIPES: Final = 20_000

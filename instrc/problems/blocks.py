@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replacement
+from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
 
@@ -44,6 +44,41 @@ class StrayElse(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "for one more branch write `else when CONDITION { … }` before the last `else`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingElse(Problem):
+    """Braces follow the braces of a `when` or a `try`, without an `else` between them.
+
+    What is done otherwise has the word `else` before its braces.
+
+    ```aug letter.aug
+    const answer = Confirm(prompt);
+    when answer.ok { Send(answer) } { Ask(answer) }
+    ```
+
+    Write `when answer.ok { Send(answer) } else { Ask(answer) }`.
+    """
+
+    name: ClassVar[str] = "missing-else"
+
+    word: str
+    """The word that begins the block."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`else` is missing before the second braces of this `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"write `{FORMS[self.word]}`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return insertion(self.at, "else ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ def _behind_name(view: View, name: Token) -> Slip:
         return unbracketed_reason(at), GIVE_UP
     if (
         token.kind == "LBRACE"
-        and (word.casefold() in blocks.INSTEAD or word[0].isupper())
+        and (word.casefold() in blocks.INSTEAD or word[:1].isupper())
         and "\n" not in view.source.text[name.end : token.start]
     ):
         return blocks.BracesAfterName(at=view.span(name), word=word), GIVE_UP

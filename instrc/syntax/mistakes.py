@@ -16,6 +16,7 @@ from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
+from instrc.syntax.otherwise import missing_else
 from instrc.syntax.signs import sign_slip
 from instrc.syntax.strings import string_slip
 from instrc.syntax.tables import END
@@ -45,6 +46,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
         foreign_statement,
         string_slip,
         block_slip,
+        missing_else,
         inside_block,
         stray_else,
         index_slip,

@@ -114,6 +114,9 @@ MISTAKES = [
     (CHECK + "when c.ok «{» }", "missing-value", "expression"),
     (CHECK + "when c.ok { «x»: Draft(prompt) }", "missing-braces", "{ { key: value } }"),
     (CHECK + "«else» { Draft(prompt) }", "stray-else", "else when"),
+    (CHECK + "when c.ok { Draft(c) } «{» Draft(prompt) }", "missing-else", "when PATH { … } else { … }"),
+    (CHECK + "when c.ok { Draft(c) }\n«{» Draft(prompt) }", "missing-else", "when PATH { … } else { … }"),
+    (CHECK + 'x = do { when c.ok { Draft(c) } «{» "text" } }', "missing-else", "when PATH { … } else { … }"),
     ("Draft(try { Draft } else { Draft(prompt) } «else» { Draft(error) })", "stray-else", "else when"),
     ("try { Send_Activity(prompt) }«»", "incomplete-block", "try { … } else"),
     # lists
