@@ -20,6 +20,9 @@ from instrc.python_naive_times import described
 
 T = TypeVar("T")
 
+_OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
+"""Where the generic types are defined whose names say nothing of what they hold."""
+
 
 class Described(NamedTuple):
     """What a type or a function says of itself."""
@@ -57,7 +60,17 @@ def schema_of_type(value: object) -> Described | None:
         text = None
     elif routine is not None and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
-    return Described(getattr(value if inner is None else inner, "__name__", None), schema, text or None)
+    return Described(_own_name(value) if inner is None else getattr(inner, "__name__", None), schema, text or None)
+
+
+def _own_name(value: object) -> str | None:
+    """Return the name that somebody gave a type; nothing for `list[Item]`, `A | B` and their like, in `Annotated` or not."""
+    if typing.get_origin(value) is typing.Annotated:
+        value = typing.get_args(value)[0]
+    origin = typing.get_origin(value)
+    if origin is not None and getattr(origin, "__module__", None) in _OF_PYTHON:
+        return None
+    return getattr(value if origin is None else origin, "__name__", None)
 
 
 def schema_of_result(value: object) -> Json:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from instrc.jsonvalue import Json
+from instrc.python_aliases import with_input_names
 
 _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
@@ -58,7 +59,21 @@ def _dumped(value: object, *, as_input: bool) -> object:
         said: Json = dump(exclude_defaults=True)
     except (PydanticUserError, ValueError, TypeError, RecursionError):
         return value  # it has no JSON: whoever asked says so
-    return _without_null_defaults(whole, said)
+    found = _without_null_defaults(whole, said)
+    return with_input_names(value, found) if as_input else found
+
+
+def why_unwritten(value: object) -> str:
+    """Return why pydantic cannot write an instance as JSON, in one line of its words; nothing if it says nothing."""
+    if not _is_typed(value):
+        return ""
+    try:
+        from pydantic import TypeAdapter  # is there: it has tried before
+
+        TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
+    except Exception as error:  # noqa: BLE001  -- whatever it, or code of the class, raises
+        return " ".join(str(error).split())[:200]
+    return ""
 
 
 def _is_typed(value: object) -> bool:

@@ -16,7 +16,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.python_values import json_of
+from instrc.python_values import json_of, why_unwritten
 from instrc.schema.validation import json_fault, validate
 
 
@@ -40,7 +40,8 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     written = cast("Json", json_of(value, as_input=True))
     if (fault := json_fault(written)) is not None:
-        raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
+        reason = why_unwritten(value) if not fault[0] else ""
+        raise CompileError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
     if truth("check", check):
         if wrong := validate(written, record["schema"]):
             raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
