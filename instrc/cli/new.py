@@ -50,7 +50,7 @@ def command(
         raise typer.Exit(verdict(error.problems)) from None
     files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
-        message = f"`{name}` cannot be a name: it needs letters or digits"
+        message = f"`{name}` cannot be a name: each of its parts needs letters or digits"
         raise typer.BadParameter(message)
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:

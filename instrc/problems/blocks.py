@@ -206,6 +206,7 @@ INSTEAD = {
     "timeout": _LIMITED,
     "deadline": _LIMITED,
     "within": _LIMITED,
+    "max": "write the bound behind the condition: `repeat { … } until PATH max 3`",
     "until": "write `repeat { … } until PATH`: the condition comes after the braces",
     "parallel": _TOGETHER,
     "all": _TOGETHER,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.limits.programs import HINTED_PATH
 from instrc.problems.problem import Label, Problem, Severity
 from instrc.source import Span
 
@@ -30,7 +31,18 @@ class NothingToDo(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        name = "" if self.at is None else _name_before(self.at)
+        if name and self.at is not None:
+            return f"a call has round brackets: write `{name}({self.at.text})`"
         return "pass the value to an instruction, as in `Draft(prompt)`"
+
+
+def _name_before(at: Span) -> str:
+    """Return the name of an instruction that stands directly before a short value, on its line: `Draft prompt`."""
+    line = at.source.text[: at.start].rpartition("\n")[2]
+    word = line.rstrip(" \t").split(" ")[-1]
+    follows = word != line and word[:1].isupper() and word.isidentifier()
+    return word if follows and len(word) + len(at.text) < HINTED_PATH else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
