@@ -13,6 +13,8 @@ def with_input_names(value: object, written: Json) -> Json:
     `validation_alias` instead of `serialization_alias`, at each level.  What a serializer of the class has given another
     shape stays as it is.
     """
+    if getattr(type(value), "__pydantic_root_model__", False):
+        return with_input_names(getattr(value, "root", None), written)
     fields = getattr(type(value), "__pydantic_fields__", None)
     if isinstance(written, dict) and isinstance(fields, Mapping):
         names = {_written_name(name, field): (name, _input_name(name, field)) for name, field in fields.items()}

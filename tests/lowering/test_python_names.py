@@ -6,7 +6,7 @@ import json
 from typing import Annotated, Generic, TypeVar
 
 import pytest
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel
 
 import instrc
 
@@ -23,6 +23,10 @@ class Order(BaseModel):
     more: list[Item] = []
     by_name: dict[str, Item] = {}
     count: int = Field(validation_alias=AliasChoices("c", "count"), serialization_alias="number")
+
+
+class Items(RootModel[list[Item]]):
+    """A list of items."""
 
 
 class Page(BaseModel, Generic[T]):
@@ -43,6 +47,13 @@ def test_an_instance_is_written_with_the_names_that_its_class_is_made_from() -> 
     assert written["first"] == {"n": "tent", "size": 3}
     assert written["c"] == 2
     assert instrc.lift(json.dumps(written), lowered.map).as_model(Order) == order
+
+
+def test_so_are_those_in_a_model_of_one_value() -> None:
+    lowered = instrc.lower(Items, target="openai")
+    items = Items.model_validate([{"n": "tent"}])
+    written = instrc.encode(items, lowered.map)
+    assert instrc.lift(json.dumps(written), lowered.map).as_model(Items) == items
 
 
 @pytest.mark.parametrize(
