@@ -11,6 +11,7 @@ from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.positions import uri_of
 from instrc.lsp.scopes import Definition, Mention
+from instrc.passes.bind.names import RESERVED
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import is_name, normal
@@ -119,7 +120,7 @@ def renameable(document: TextDocument, offset: int) -> Definition | None:
     return None if found is None or found.kind in {"key", "round"} else found
 
 
-def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdit | str:
+def rename(document: TextDocument, offset: int, name: str, session: EditorSession) -> types.WorkspaceEdit | str:
     """Return the edits that give a name another one, or why it cannot be done."""
     found = renameable(document, offset)
     if found is None:
@@ -130,6 +131,11 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
     taken = document.index.scope(found.whole.end).find(name) or any(each.name == name for each in document.index.definitions)
     if taken:
         return f"`{name}` is defined already"
+    if name in RESERVED:
+        return f"`{name}` has a meaning in the language"
+    knowledge = session.knowledge(document)
+    if knowledge is not None and (knowledge.find(name) or knowledge.program(name)) is not None:
+        return f"`{name}` is an instruction, which calls of it would no longer reach"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
     edits += [types.TextEdit(document.lines.range(each.span), _renamed_text(each, name)) for each in document.index.places(found)]
     return types.WorkspaceEdit(changes={document.uri: edits})

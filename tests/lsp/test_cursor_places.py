@@ -158,6 +158,21 @@ def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("prompt", "`prompt` has a meaning in the language"),
+        ("Process", "`Process` has a meaning in the language"),
+        ("Draft", "`Draft` is an instruction, which calls of it would no longer reach"),
+        ("Triage", "`Triage` is an instruction, which calls of it would no longer reach"),
+        ("b", "`b` is defined already"),
+    ],
+)
+def test_a_name_that_means_something_is_no_new_name(opened: Any, name: str, reason: str) -> None:
+    document, offset, session = opened("const ¦a = Draft(prompt);\nconst b = Draft(a);\nDraft(b)\n")
+    assert navigation.rename(document, offset, name, session) == reason
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "repeat { const ¦d = Draft(prompt, previous.d.text); d } until d.text is 1",
@@ -167,8 +182,8 @@ def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: 
     ],
 )
 def test_a_name_of_a_round_is_renamed_in_earlier_rounds_too(opened: Any, text: str) -> None:
-    document, offset, _ = opened(text)
-    edit = navigation.rename(document, offset, "neu")
+    document, offset, session = opened(text)
+    edit = navigation.rename(document, offset, "neu", session)
     assert not isinstance(edit, str)
     [edits] = (edit.changes or {}).values()
     plain = document.source.text
