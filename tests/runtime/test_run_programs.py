@@ -288,6 +288,16 @@ def test_an_activity_that_is_not_registered_is_named_before_anything_runs(projec
     assert "search_Activity" in (problem.hint or "")
 
 
+def test_an_activity_like_no_other_is_told_where_to_register_it(project: Path) -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run('Confirm(prompt) | @{ title: "Zzz_Activity", properties: { output: {} } }\n', "x", model="sample")
+    [problem] = raised.value.problems
+    assert problem.name == "unregistered-activity"
+    assert problem.hint == (
+        "register it under `[tool.instrc.activities]` or in `activities=`, or rehearse: `--rehearse`, `instrc.rehearse`"
+    )
+
+
 def test_a_check_of_the_project_is_asked_again_like_a_schema_error(project: Path) -> None:
     answers = instrc.Scripted({"confirm": [{"text": "no"}, {"text": "please"}]})
     run = instrc.run(
