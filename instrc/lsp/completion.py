@@ -17,6 +17,7 @@ from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, members
 from instrc.lsp.typed_text import is_silent, name_of_closed_call, name_of_open_call, without_silent
 from instrc.naming import pascal
+from instrc.passes.bind.names import RESERVED
 
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
@@ -34,7 +35,6 @@ _STATEMENTS = {
 }
 _BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
 """Words inside of blocks."""
-_RESERVED = ("prompt", "Process", "LLM_Context", "Server_Context", "User_Context", "LaunchProcess", "Plan", "OneOf", "Fail")
 
 
 def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
@@ -182,7 +182,7 @@ def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expe
         if spelled not in seen and spelled != _program_name(own):
             seen.add(spelled)
             yield types.CompletionItem(label=spelled, kind=types.CompletionItemKind.Module, sort_text=f"2{spelled}")
-    for name in _RESERVED:
+    for name in sorted(RESERVED):
         if name not in seen:
             yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
 

@@ -13,6 +13,7 @@ from objects import an_object
 from instrc.lsp import completion, navigation, uses
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.hover import hover
+from instrc.passes.bind.names import RESERVED
 
 TEXT = {"type": "string"}
 VIBES = {
@@ -155,6 +156,12 @@ def test_the_places_of_a_called_program_are_in_all_files(opened: Any, tmp_path: 
         ("c.aug", 0, 10),
         ("triage.aug", 0, 0),
     ]
+
+
+def test_every_name_of_the_language_is_offered_once(opened: Any) -> None:
+    document, offset, session = opened("const a = ¦")
+    offered = [item.label for item in completion.completion(document, offset, session, snippets=False)]
+    assert [offered.count(name) for name in sorted(RESERVED)] == [1] * len(RESERVED)
 
 
 @pytest.mark.parametrize(
