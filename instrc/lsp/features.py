@@ -193,7 +193,7 @@ def _edits(server: Server) -> None:
             known = uses.instruction_at(document, offset, server.session) if _renames_files(server) else None
             if known is not None:
                 return uses.rename_instruction(known, document, server.session, params.new_name)
-            return navigation.rename(document, offset, params.new_name, server.session)
+            return navigation.rename(document, offset, params.new_name)
 
         made = _asked(server, params, find, None)
         if isinstance(made, str):

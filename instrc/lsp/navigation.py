@@ -120,7 +120,7 @@ def renameable(document: TextDocument, offset: int) -> Definition | None:
     return None if found is None or found.kind in {"key", "round"} else found
 
 
-def rename(document: TextDocument, offset: int, name: str, session: EditorSession) -> types.WorkspaceEdit | str:
+def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdit | str:
     """Return the edits that give a name another one, or why it cannot be done."""
     found = renameable(document, offset)
     if found is None:
@@ -133,9 +133,8 @@ def rename(document: TextDocument, offset: int, name: str, session: EditorSessio
         return f"`{name}` is defined already"
     if name in RESERVED:
         return f"`{name}` has a meaning in the language"
-    knowledge = session.knowledge(document)
-    if knowledge is not None and (knowledge.find(name) or knowledge.program(name)) is not None:
-        return f"`{name}` is an instruction, which calls of it would no longer reach"
+    if any(each.text == name for each in document.index.mentions):
+        return f"`{name}` is used here for something else, which it would no longer reach"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
     edits += [types.TextEdit(document.lines.range(each.span), _renamed_text(each, name)) for each in document.index.places(found)]
     return types.WorkspaceEdit(changes={document.uri: edits})

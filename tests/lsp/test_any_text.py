@@ -43,7 +43,7 @@ def ask_everything(session: EditorSession, path: Path, text: str, offset: int) -
     coloring.inlay_hints(document, whole, session)
     if not document.is_vibe:
         navigation.references(document, offset, declaration=True)
-        navigation.rename(document, offset, "renamed", session)
+        navigation.rename(document, offset, "renamed")
         navigation.symbols(document)
         signature(document, offset, session)
         coloring.semantic_tokens(document)
@@ -79,9 +79,8 @@ def test_deep_and_long_texts(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["round", "a b", "tool", "", "9", "x" * 300])
 def test_a_bad_new_name_is_refused_in_words(folder: Path, name: str) -> None:
-    session = EditorSession()
-    document = session.put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
-    refused = navigation.rename(document, 6, name, session)
+    document = EditorSession().put(str(folder / "a.aug"), "const a = Draft(prompt);\nDraft(a)\n")
+    refused = navigation.rename(document, 6, name)
     assert isinstance(refused, str) is (name not in {"round", "x" * 300})
 
 

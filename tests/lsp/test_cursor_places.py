@@ -169,14 +169,19 @@ def test_every_name_of_the_language_is_offered_once(opened: Any) -> None:
     [
         ("prompt", "`prompt` has a meaning in the language"),
         ("Process", "`Process` has a meaning in the language"),
-        ("Draft", "`Draft` is an instruction, which calls of it would no longer reach"),
-        ("Triage", "`Triage` is an instruction, which calls of it would no longer reach"),
+        ("Draft", "`Draft` is used here for something else, which it would no longer reach"),
         ("b", "`b` is defined already"),
     ],
 )
 def test_a_name_that_means_something_is_no_new_name(opened: Any, name: str, reason: str) -> None:
-    document, offset, session = opened("const ¦a = Draft(prompt);\nconst b = Draft(a);\nDraft(b)\n")
-    assert navigation.rename(document, offset, name, session) == reason
+    document, offset, _ = opened("const ¦a = Draft(prompt);\nconst b = Draft(a);\nDraft(b)\n")
+    assert navigation.rename(document, offset, name) == reason
+
+
+@pytest.mark.parametrize("name", ["draft", "Triage"])
+def test_a_name_may_be_like_an_instruction_that_is_not_used(opened: Any, name: str) -> None:
+    document, offset, _ = opened("const ¦a = Draft(prompt);\nDraft(a)\n")
+    assert not isinstance(navigation.rename(document, offset, name), str)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +194,8 @@ def test_a_name_that_means_something_is_no_new_name(opened: Any, name: str, reas
     ],
 )
 def test_a_name_of_a_round_is_renamed_in_earlier_rounds_too(opened: Any, text: str) -> None:
-    document, offset, session = opened(text)
-    edit = navigation.rename(document, offset, "neu", session)
+    document, offset, _ = opened(text)
+    edit = navigation.rename(document, offset, "neu")
     assert not isinstance(edit, str)
     [edits] = (edit.changes or {}).values()
     plain = document.source.text
