@@ -15,7 +15,7 @@ def with_input_names(value: object, written: Json) -> Json:
     """
     if getattr(type(value), "__pydantic_root_model__", False):
         return with_input_names(getattr(value, "root", None), written)
-    fields = getattr(type(value), "__pydantic_fields__", None)
+    fields = getattr(type(value), "__pydantic_fields__", None) or getattr(type(value), "__dataclass_fields__", None)
     if isinstance(written, dict) and isinstance(fields, Mapping):
         names = {_written_name(name, field): (name, _input_name(name, field)) for name, field in fields.items()}
         return {

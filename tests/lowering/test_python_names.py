@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Annotated, Generic, TypeVar
 
@@ -29,6 +30,11 @@ class Items(RootModel[list[Item]]):
     """A list of items."""
 
 
+@dataclasses.dataclass
+class Box:
+    inside: Item
+
+
 class Page(BaseModel, Generic[T]):
     found: T
 
@@ -49,11 +55,13 @@ def test_an_instance_is_written_with_the_names_that_its_class_is_made_from() -> 
     assert instrc.lift(json.dumps(written), lowered.map).as_model(Order) == order
 
 
-def test_so_are_those_in_a_model_of_one_value() -> None:
-    lowered = instrc.lower(Items, target="openai")
-    items = Items.model_validate([{"n": "tent"}])
-    written = instrc.encode(items, lowered.map)
-    assert instrc.lift(json.dumps(written), lowered.map).as_model(Items) == items
+@pytest.mark.parametrize(
+    "value", [Items.model_validate([{"n": "tent"}]), Box(Item.model_validate({"n": "tent"}))], ids=["root", "dataclass"]
+)
+def test_so_are_those_in_a_model_of_one_value_and_in_a_dataclass(value: Items | Box) -> None:
+    lowered = instrc.lower(type(value), target="openai")
+    written = instrc.encode(value, lowered.map)
+    assert instrc.lift(json.dumps(written), lowered.map).as_model(type(value)) == value
 
 
 @pytest.mark.parametrize(
