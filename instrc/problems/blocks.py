@@ -17,6 +17,8 @@ FORMS = {
     "do": "do { … }",
 }
 """How each block is written."""
+MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before the last `else`"
+"""What to do where a block has a second `else`, or a second pair of braces behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class StrayElse(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "for one more branch write `else when CONDITION { … }` before the last `else`"
+        return MORE_BRANCHES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,37 @@ class MissingElse(Problem):
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
         return insertion(self.at, "else ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayBraces(Problem):
+    """Braces follow a block that has all its braces.
+
+    An `else`, a `do`, an `each` and a `repeat` have one pair of braces; all that they do is in it.
+
+    ```aug letter.aug
+    do { Draft(prompt) } { Send(prompt) }
+    ```
+
+    Write `do { Draft(prompt); Send(prompt) }`.
+    """
+
+    name: ClassVar[str] = "stray-braces"
+
+    word: str
+    """The word that the braces before these belong to."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"these braces belong to no block: the `{self.word}` before them has its own"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.word == "else":
+            return MORE_BRANCHES
+        return f"put all that the `{self.word}` does into one pair of braces, or begin these with `do`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

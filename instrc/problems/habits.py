@@ -64,6 +64,8 @@ class MissingSeparator(Problem):
     """The value before it."""
     defines: bool = False
     """Whether the second one defines a name."""
+    after_when: bool = False
+    """Whether the braces of an object follow a `when` that has no `else`."""
 
     @property
     def message(self) -> str:
@@ -75,6 +77,8 @@ class MissingSeparator(Problem):
         """One short sentence: the way out."""
         if self.defines:
             return f"a definition begins with `const` or `tool`: remove `{self.before.text}`, or write `;` after it"
+        if self.after_when:
+            return "write `else` between them if this is what happens otherwise, or `;` if it always happens"
         return "write `|` between them if this should read what is before it, else `;`"
 
     @property
@@ -84,6 +88,8 @@ class MissingSeparator(Problem):
             return ()
         end = self.before.end
         between = Span(self.before.source, end, end)
+        if self.after_when:
+            return tuple(Fix(f"put `{word.strip()}` between them", (Edit(between, word),), safe=False) for word in (" else", ";"))
         return (
             Fix("put `|` between them", (Edit(between, " |"),), safe=False),
             Fix("put `;` between them", (Edit(between, ";"),), safe=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from instrc.problems.blocks import BracesAfterName, IncompleteBlock, MissingBraces, MissingElse, StrayElse, StrayWord
+from instrc.problems.blocks import BracesAfterName, IncompleteBlock, MissingBraces, MissingElse, StrayBraces, StrayElse, StrayWord
 from instrc.problems.brackets import (
     ExtraClosingBracket,
     ExtraComma,
@@ -42,6 +42,7 @@ _OF_PLACES = (
     MissingKey,
     MissingValue,
     SemicolonInBrackets,
+    StrayBraces,
     StrayColon,
     StrayWord,
     UnexpectedText,

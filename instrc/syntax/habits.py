@@ -285,4 +285,6 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
         return problems.notation.UnexpectedText(
             at=first.span, what=f"`{first.span.text[:40]}`", expected="the end of the statement"
         )
-    return problems.habits.MissingSeparator(at=first.span, before=ends(before.value)[1].span)
+    last = ends(before.value)[1]
+    after_when = isinstance(first, Object) and isinstance(last, When) and last.otherwise is None
+    return problems.habits.MissingSeparator(at=first.span, before=last.span, after_when=after_when)

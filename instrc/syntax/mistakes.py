@@ -16,7 +16,7 @@ from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
-from instrc.syntax.otherwise import missing_else
+from instrc.syntax.otherwise import second_braces
 from instrc.syntax.signs import sign_slip
 from instrc.syntax.strings import string_slip
 from instrc.syntax.tables import END
@@ -46,7 +46,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
         foreign_statement,
         string_slip,
         block_slip,
-        missing_else,
+        second_braces,
         inside_block,
         stray_else,
         index_slip,

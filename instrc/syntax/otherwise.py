@@ -1,4 +1,4 @@
-"""Braces behind the braces of a `when` or a `try`: what other languages write with `else`, or with nothing."""
+"""Braces behind the braces of a block: what other languages write with `else`, or with nothing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Slip, View
 _WITH_ELSE = frozenset({"WHEN", "TRY"})
 
 
-def missing_else(view: View) -> Slip:
-    """See to the second braces of a block: `when c.ok { Send } { Ask(c) }`; they were read as an object."""
+def second_braces(view: View) -> Slip:
+    """See to the second braces of a block, read as an object: `when c.ok { Send } { Ask(c) }`, `do { Send } { Ask(c) }`."""
     if not view.in_braces:
         return None
     second = view.tokens.index(view.open[-1][0])
     if not second or view.tokens[second - 1].kind != "RBRACE":
         return None
     word = _word_of_block(view, second - 1)
-    if word is None or view.tokens[word].kind not in _WITH_ELSE:
+    if word is None:
         return None
-    return blocks.MissingElse(at=view.span(view.tokens[second]), word=view.text(view.tokens[word])), GIVE_UP
+    problem = blocks.MissingElse if view.tokens[word].kind in _WITH_ELSE else blocks.StrayBraces
+    return problem(at=view.span(view.tokens[second]), word=view.text(view.tokens[word])), GIVE_UP
 
 
 def _word_of_block(view: View, closing: int) -> int | None:
