@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial, wraps
 from types import UnionType
 from typing import TYPE_CHECKING, cast
@@ -47,6 +47,10 @@ def called_with_json(function: Callable[..., object]) -> Callable[[Json], object
     return wraps(function)(call) if hasattr(function, "__name__") else call
 
 
+def _numbered(values: list[Json]) -> Iterator[tuple[str, Json]]:
+    return ((str(place), value) for place, value in enumerate(values))
+
+
 class PythonCall:
     """How a function is called: its parameters, and what their annotations say."""
 
@@ -73,15 +77,25 @@ class PythonCall:
         """Return the arguments, by place and by name, of a call with a value; a `WrongArgumentsError` if there are none."""
         if not self._parameters:
             return (), {}
+        if isinstance(given, dict):
+            given = self._placed(given)
         if isinstance(given, dict) and self._takes(given):
             return (), self.by_name(given)
         first = self._parameters[0]
         alone = all(each.default is not each.empty or each.kind not in _BY_NAME for each in self._parameters[1:])
+        if isinstance(given, list) and not alone and self._takes(named := self._placed(dict(_numbered(given)))):
+            return (), self.by_name(named)
         if first.kind is first.KEYWORD_ONLY or first.kind is first.VAR_KEYWORD or not alone:
             raise WrongArgumentsError(self._mismatch(given))
-        if isinstance(given, dict) and len(self._parameters) > 1 and not self._is_any_object(first.name):
+        if isinstance(given, dict) and not self._is_any_object(first.name) and ("0" in given or len(self._parameters) > 1):
             raise WrongArgumentsError(self._mismatch(given))
         return (self._converted(first.name, given),), {}
+
+    def _placed(self, given: dict[str, Json]) -> dict[str, Json]:
+        """Name the arguments without names, `"0"` and `"1"`, as the parameters in order that are not named already."""
+        free = [each.name for each in self._parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name not in given]
+        places = {str(place): name for place, name in enumerate(free) if str(place) in given}
+        return {places.get(name, name): value for name, value in given.items()} if places else given
 
     def by_name(self, given: Mapping[str, Json]) -> dict[str, object]:
         """Return the members of an object as arguments, each as its annotation says."""

@@ -298,3 +298,53 @@ def test_what_is_suspicious_in_a_program_is_a_warning_of_its_run() -> None:
         instrc.run(program, "x", vibes={"Decide": decide}, model="sample")
     with pytest.warns(instrc.CompileWarning, match="never-true"):
         instrc.rehearse(program, vibes={"Decide": decide})
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("(asked.who, asked.on)", "ann 2026-11-23"),
+        ("(asked.on, first: asked.who)", "ann 2026-11-23"),
+        ('(asked.who, second: "b")', "ann b"),
+        ('(asked.who, asked.on, mark: "!")', "ann 2026-11-23!"),
+    ],
+)
+def test_arguments_without_names_fill_the_parameters_in_order(call: str, value: str) -> None:
+    def pair(first: str, second: str, mark: str = "") -> str:
+        return f"{first} {second}{mark}"
+
+    assert called(pair, f"Find_Activity{call}") == value
+
+
+def test_an_argument_for_which_no_parameter_is_left_is_told() -> None:
+    def one(who: str) -> str:
+        return who
+
+    assert "takes `who`, and is given `0`, `who`" in failed(one, 'asked | Find_Activity(who: "b")')
+
+
+def test_a_list_that_is_too_long_or_too_short_is_no_call() -> None:
+    def pair(first: str, second: str) -> str:
+        return first + second
+
+    assert "takes `first`, `second`" in failed(pair, "Find_Activity(asked.who, asked.on, asked.days)")
+
+
+@pytest.mark.parametrize(
+    ("call", "reads"),
+    [
+        ('Note_Activity(text: "a")', []),
+        ('Note_Activity(text: "a", level: "low")', []),
+        ('Note_Activity(level: "low")', ["prompt"]),
+        ('each line in prompt { Note_Activity(text: "a", level: "low") }', []),
+        ("Note_Activity()", ["prompt"]),
+    ],
+)
+def test_an_activity_given_constants_for_all_that_it_requires_reads_nothing(call: str, reads: list[str]) -> None:
+    def note(text: str, level: str = "info") -> str:
+        return f"{level}: {text}"
+
+    [process] = instrc.compile(call, vibes={"Note_Activity": note}, emit="process")
+    [server] = [each for name, each in process["$defs"].items() if name.startswith("SERVER")]
+    [step] = [each for each in server["properties"].values() if "activity" in each]
+    assert step.get("references", []) == reads

@@ -17,7 +17,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import CallInputs
 from instrc.passes.bind.lookup import find_instruction
-from instrc.passes.bind.signature import property_names
+from instrc.passes.bind.signature import Signature, property_names
 from instrc.passes.bind.slots import check_slots
 from instrc.passes.bind.values import BoundValue, StepResult
 from instrc.passes.trampoline import Task, Work
@@ -53,7 +53,7 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
     called = ev.signature(instruction, span, context.annotations)
     if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
-    if not given.has_value:
+    if not given.has_value and not (called.kind == "server" and _is_all_given(called, given, context)):
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
     if called.kind == "model" and given.literal:
@@ -107,6 +107,18 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     given.arguments = [each for place, each in enumerate(given.arguments) if place not in told]
     given.constants = {}
     return [{"description": text} for text in texts]
+
+
+def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
+    """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
+
+    What is piped may still fill an optional input that is not named; `prompt`, which nobody wrote, does not.
+    """
+    named = {each.label for each in given.arguments}
+    inputs = called.properties.keys() - {"output"}
+    if not named or not named <= inputs or context.scope.program.instructions.named(called.base_name):
+        return False
+    return (inputs if context.piped is not None else inputs & set(required_names(mapping(called.schema)))) <= named
 
 
 def _leave_out(given: CallInputs, schema: Json) -> None:
