@@ -12,7 +12,7 @@ GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^ {0,3}\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^ {0,3}\1[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 _MARKS = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
 _NO_HEADING = "before the first case"
 """Instead of a title: what stands before the first heading."""

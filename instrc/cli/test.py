@@ -202,7 +202,8 @@ def _difference_as_text(difference: Difference) -> str:
 
 
 def _edited(text: str, edits: list[Difference]) -> str:
-    """Return a file of cases with what came out in it."""
+    """Return a file of cases with what came out in it, its lines ended as those of the file are."""
+    ending = "\r\n" if "\r\n" in text else "\n"
     for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
-        text = text[: edit.block.start] + edit.actual + text[edit.block.end :]
+        text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]
     return text

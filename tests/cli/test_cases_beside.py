@@ -114,6 +114,15 @@ def test_what_comes_out_is_written_into_the_cases(instrc: Instrc, folder: Path) 
     assert instrc("test").code == 0
 
 
+def test_lines_of_a_file_may_end_as_on_windows_and_stay_so(instrc: Instrc, folder: Path) -> None:
+    cases = folder / "mail.cases.md"
+    cases.write_bytes(CASES.replace("\n", "\r\n").encode())
+    assert instrc("test").err == "5 passed\n"
+    cases.write_bytes(CASES.replace('"sent"\n```\n', "```\n").replace("\n", "\r\n").encode())
+    assert instrc("test", "--update").err == "wrote mail.cases.md\n5 passed\n"
+    assert cases.read_bytes() == CASES.replace("\n", "\r\n").encode()
+
+
 @pytest.mark.parametrize(
     ("case", "said"),
     [
