@@ -17,8 +17,9 @@ FOREIGN = _words(
     """
     and as assert async await break call case catch class continue def del delete elif elseif elsif enum except
     execute export extends finally fn for foreach from func function global goto if import include insert interface
-    invoke lambda match namespace new nonlocal not or package private protected public raise require return run select
-    self static struct switch then this throw type unless update use using val var where while with yield
+    invoke lambda match namespace new nonlocal not or package pause pipeline private process protected public raise
+    require return run select self sleep static struct switch then this throw type unless update use using val var
+    wait where while with workflow yield
     """
 )
 """Words that begin a statement in other languages."""
