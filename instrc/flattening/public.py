@@ -50,12 +50,20 @@ def _checked(value: object, *, optional: bool) -> Json:
     if plain is None and optional:
         return None
     if not isinstance(plain, dict | bool):
-        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is no schema")])
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=_reason(plain))])
     if not is_sound(plain):
         require_tree(plain)
         if found := problems_of(plain):
             raise CompileError(found)
     return plain
+
+
+def _reason(value: object) -> str:
+    """Say why a value is no schema; a class or a function of Python has one, and what gives it."""
+    if callable(value):
+        name = getattr(value, "__name__", type(value).__name__)
+        return f'`{name}` is not a schema but has one: give `instrc.lower({name}, target="jsonschema").schema`'
+    return f"{kind_in_words(cast('Json', value))} is no schema"
 
 
 flatten = _refusing(schema=0)(flattening.flatten)

@@ -117,4 +117,4 @@ def kind_in_words(value: Json) -> str:
         list: "a list",
         dict: "an object",
     }
-    return names.get(value.__class__, "no JSON value")
+    return names.get(value.__class__, f"an object of Python ({type(value).__name__})")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 
@@ -80,3 +81,21 @@ def test_an_option_that_is_given_something_else_is_refused_by_its_name(option: s
     for schema in ({}, {"allOf": [{}]}):
         with pytest.raises((TypeError, ValueError), match=f"`{option}` takes"):
             instrc.flatten(schema, **{option: value})
+
+
+@dataclass
+class Letter:
+    text: str
+
+
+def test_a_class_is_told_where_its_schema_is() -> None:
+    with pytest.raises(instrc.CompileError, match="`Letter` is not a schema but has one") as raised:
+        instrc.flatten(cast("Any", Letter))
+    schema = instrc.lower(Letter, target="jsonschema").schema
+    assert 'give `instrc.lower(Letter, target="jsonschema").schema`' in str(raised.value)
+    assert instrc.flatten(schema) == schema
+
+
+def test_an_object_of_python_is_told_as_one() -> None:
+    with pytest.raises(instrc.CompileError, match=r"an object of Python \(object\) is no schema"):
+        instrc.strip(cast("Any", object()), {"thoughts"})
