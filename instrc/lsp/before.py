@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from operator import itemgetter
+
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
 from instrc.syntax.view import CLOSING, OPENING, STATEMENT
 
@@ -23,6 +26,8 @@ class TextBefore:
         """Of the last token."""
         self.lost: list[str] | None = None
         """Inside of a statement that is passed over: the brackets that it has opened, outermost first."""
+        self._depths: list[int] = [0]
+        """The number of brackets that were open when each state was entered."""
         self._opened: list[tuple[str, int]] = []
         """The brackets that are open in what has been read, each with the number of states below it."""
         place = start
@@ -62,25 +67,37 @@ class TextBefore:
         table = self.automaton.states
         while (action := table[self.states[-1]][kind]) < 0:
             rule = self.automaton.rules[~action]
-            del self.states[len(self.states) - rule.length :]
-            self.states.append(table[self.states[-1]][rule.origin])
+            self._keep(len(self.states) - rule.length)
+            self._enter(table[self.states[-1]][rule.origin])
         if kind in OPENING:
             self._opened.append((kind, len(self.states)))
         elif kind in CLOSING:
             del self._opened[-1]
-        self.states.append(action)
+        self._enter(action)
         self.kinds.append(kind)
         return True
+
+    def _enter(self, state: int) -> None:
+        self.states.append(state)
+        self._depths.append(len(self._opened))
+
+    def _keep(self, size: int) -> None:
+        del self.states[size:]
+        del self._depths[size:]
 
     def _back_to_body(self) -> list[str]:
         """Be before the statement that cannot be read, in its body; return the brackets that it has opened."""
         size = len(self.states)
-        while not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
+        while self._is_closed(size) or not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
             size -= 1
-        del self.states[size:]
+        self._keep(size)
         lost = [bracket for bracket, below in self._opened if below >= size]
         del self._opened[len(self._opened) - len(lost) :]
         return lost
+
+    def _is_closed(self, size: int) -> bool:
+        """Tell whether a place is inside of brackets that have been closed since, as the body of a `try` before its `else`."""
+        return self._depths[size - 1] != bisect_left(self._opened, size, key=itemgetter(1))
 
     def _begins_anew(self, lost: list[str], kind: str, start: int) -> bool:
         """Tell whether a token ends the body, or begins a definition on a line of its own."""

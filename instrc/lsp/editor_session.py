@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from threading import RLock
 
 from instrc.format.pieces import Piece, format_pieces
@@ -21,6 +22,7 @@ from instrc.lsp.scopes import SymbolIndex, index_of
 from instrc.lsp.segments import Segments, edited, read_segments
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.suggest import comparison_key
 from instrc.regular import read_whole
 from instrc.source import Source
 from instrc.syntax.parse import parse
@@ -119,7 +121,7 @@ class EditorSession:
         with self._lock:
             self.documents[path] = document
             self._unsaved[os.path.realpath(path)] = text
-            if document.is_vibe:
+            if document.is_vibe or self.users(document):
                 self.forget()
         return document
 
@@ -135,13 +137,23 @@ class EditorSession:
             return None
         return TextDocument(path, text.removeprefix(_BOM), self.encoding)
 
-    def drop(self, path: str) -> None:
-        """Forget a text that is no longer open; the file counts again."""
+    def drop(self, path: str) -> list[TextDocument]:
+        """Forget a text that is no longer open, and return its users: for them the file counts again."""
         with self._lock:
             closed = self.documents.pop(path, None)
             self._unsaved.pop(os.path.realpath(path), None)
-            if closed is not None and closed.is_vibe:
+            users = [] if closed is None else self.users(closed)
+            if users or (closed is not None and closed.is_vibe):
                 self.forget()
+        return users
+
+    def users(self, document: TextDocument) -> list[TextDocument]:
+        """Return what else is open and may use a document: all for a vibe, for a program the programs that contain its name."""
+        others = [each for each in self.documents.values() if each.path != document.path]
+        if document.is_vibe:
+            return others
+        name = comparison_key(Path(document.path).name.partition(".")[0])
+        return [each for each in others if not each.is_vibe and name in comparison_key(each.source.text)]
 
     def forget(self) -> None:
         """Read vibes and settings anew when they are needed."""

@@ -75,18 +75,18 @@ def _documents(server: Server) -> None:
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         path = server.path(params.text_document.uri)
         server.stop_waiting(path)
-        server.session.drop(path)
+        users = server.session.drop(path)
         server.found.pop(path, None)
         server.shown_before.pop(path, None)
         server.with_slips.discard(path)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+        server.later(users)  # what they call counts as it is in its file now
 
 
 def _files_changed(server: Server) -> None:
     """Read what lies on disk anew, and check what is open."""
     server.session.forget()
-    for document in list(server.session.documents.values()):
-        server.later(document)
+    server.later(list(server.session.documents.values()))
 
 
 def _asked(server: Server, params: _AtPosition, verb: Callable[[TextDocument, int], T], otherwise: T) -> T:

@@ -147,7 +147,7 @@ class Server(LanguageServer):
         """Take a text, show its slips at once, and check the rest when typing pauses."""
         document = self.session.put(self.path(uri), text, version)
         if document.is_vibe:
-            self.later(document, also=[each for each in self.session.documents.values() if not each.is_vibe])
+            self.later([document, *self.session.users(document)])
             return
         none: tuple[Problem, ...] = ()
         slips = self.safely(lambda: document.slips, none)
@@ -160,11 +160,11 @@ class Server(LanguageServer):
         if slips:
             self.with_slips.add(document.path)
         if not any(problem.severity == "error" for problem in slips) or not document.segments.whole:
-            self.later(document)
+            self.later([document, *self.session.users(document)])
 
-    def later(self, document: TextDocument, *, also: list[TextDocument] | None = None) -> None:
+    def later(self, documents: list[TextDocument]) -> None:
         """Check documents after a pause."""
-        for each in [document, *(also or [])]:
+        for each in documents:
             self.stop_waiting(each.path)
             self.waiting[each.path] = asyncio.get_running_loop().create_task(self._check(each))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,13 +32,15 @@ class ProgramFile(Struct, frozen=True):
 class Programs:
     """The roots of a registry with the programs in them."""
 
-    def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int) -> None:
+    def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int, unsaved: Mapping[str, str]) -> None:
         self.roots: tuple[Root, ...] = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
         for root in self.roots:
             root.within = holds
         self.holds = holds
         """Whether a resolved path is in one of the roots."""
         self.max_bytes = max_bytes
+        self.unsaved = unsaved
+        """The texts that an editor holds, by resolved path; they stand for the files."""
 
     def lookup(self, name: str) -> tuple[str, ...]:
         """Return evergreen references of the programs with a name, of the earliest root that has any."""
@@ -58,10 +60,12 @@ class Programs:
             if entry is None:
                 continue
             path = root.file(entry)
-            if not self.holds(os.path.realpath(path)):
+            real = os.path.realpath(path)
+            if not self.holds(real):
                 raise leads_outside(uri, at)
             try:
-                data = read_regular(os.path.realpath(path), self.max_bytes + 1)
+                text = self.unsaved.get(real)
+                data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
             except (OSError, ValueError) as error:
                 raise unreadable_file(path.as_posix(), error, at) from None
             return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)

@@ -94,7 +94,7 @@ class Registry:
     @cached_property
     def _programs(self) -> Programs:
         """The programs in the same roots."""
-        return Programs(self.roots, self._holds, self.max_bytes)
+        return Programs(self.roots, self._holds, self.max_bytes, self._unsaved)
 
     def lookup_program(self, name: str) -> tuple[str, ...]:
         """Return evergreen references of the programs with a name, of the earliest root that has any."""

@@ -66,6 +66,11 @@ class Editor(LanguageClient):
         self.edit(name, *changes)
         return await self.diagnostics(name)
 
+    def close(self, name: str) -> None:
+        """Close a document; the problems that others had before do not count any more."""
+        self.published.clear()
+        self.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
+
     def edit(self, name: str, *changes: tuple[types.Range | None, str]) -> None:
         """Change a document; the problems of the text before do not count any more."""
         self.version += 1

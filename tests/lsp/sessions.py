@@ -235,7 +235,9 @@ class Player:
             expected = {(each.code, str(each.range)) for each in diagnostics(session.check(document), document, session)}
             shown = {(each.code, str(each.range)) for each in self.client.published.get(self.client.uri(name), [])}
             if expected - shown or (shown != expected and not document.slips):  # while one is typed, others known before stay
-                self.found.append(f"stale problems of {name}: {shown ^ expected} {self.texts!r}")
+                self.found.append(
+                    f"stale problems of {name}: shown {shown - expected}, expected {expected - shown} {self.texts!r}"
+                )
         self.count["problems compared"] += len(self.texts)
 
 

@@ -202,3 +202,24 @@ def test_a_name_of_a_round_is_renamed_in_earlier_rounds_too(opened: Any, text: s
     for each in sorted(edits, key=lambda each: document.lines.offset(each.range.start), reverse=True):
         plain = plain[: document.lines.offset(each.range.start)] + each.new_text + plain[document.lines.offset(each.range.end) :]
     assert plain == text.replace("¦", "").replace(" d ", " neu ").replace(".d", ".neu").replace("until d", "until neu")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try { )each }:tool ;}¦",
+        "[each p in people.all { Draft(p) }\n}]¦",
+        "repeat { const a} = Draft(prompt); a }¦",
+        "try { } x; tool}¦",
+    ],
+)
+def test_a_bracket_that_closes_nothing_is_passed_over(opened: Any, text: str) -> None:
+    document, place, session = opened(f"{text}")
+    completion.completion(document, place, session, snippets=True)
+
+
+def test_behind_a_try_that_lacks_its_else_nothing_is_in_its_body(opened: Any) -> None:
+    document, place, session = opened("try { const inner = Draft(prompt) } x;\n¦")
+    offered = {each.label for each in completion.completion(document, place, session, snippets=True)}
+    assert "Draft" in offered
+    assert "inner" not in offered

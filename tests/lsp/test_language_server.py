@@ -67,6 +67,37 @@ def test_a_vibe_counts_as_it_stands_in_the_editor(talk: Talk, folder: Path) -> N
     talk(scenario)
 
 
+def test_a_vibe_that_is_closed_without_saving_counts_as_it_is_in_its_file(talk: Talk, folder: Path) -> None:
+    vibe = (folder / "schemas" / "draft.vibe.json").read_text()
+
+    async def scenario(editor: Editor) -> None:
+        (problem,) = await editor.open("a.aug", "const d = Draft(prompt);\nSend_Activity(d.tone)\n")
+        assert problem.code == "unknown-member"
+        await editor.open("schemas/draft.vibe.json", vibe.replace('"text"', '"tone"'))
+        assert await editor.diagnostics("a.aug") == []
+        editor.close("schemas/draft.vibe.json")
+        (problem,) = await editor.diagnostics("a.aug")
+        assert problem.code == "unknown-member"
+
+    talk(scenario)
+
+
+def test_a_program_counts_as_it_stands_in_the_editor_where_another_calls_it(talk: Talk, folder: Path) -> None:
+    short = "input tone;\nDraft({ prompt, tone })\n"
+    (folder / "schemas" / "cut-short.aug").write_text(short)
+
+    async def scenario(editor: Editor) -> None:
+        assert await editor.open("a.aug", "const people = Identify(prompt);\nCutShort(people, tone: people.organizer)\n") == []
+        assert await editor.open("schemas/cut-short.aug", short) == []
+        assert await editor.diagnostics("a.aug") == []
+        assert await editor.change("schemas/cut-short.aug", (None, short.replace("tone", "voice"))) == []
+        assert [each.code for each in await editor.diagnostics("a.aug")] == ["unknown-argument"]
+        editor.close("schemas/cut-short.aug")
+        assert await editor.diagnostics("a.aug") == []
+
+    talk(scenario)
+
+
 def test_a_problem_leads_to_the_other_places_that_it_is_about(talk: Talk) -> None:
     async def scenario(editor: Editor) -> None:
         def others(problem: types.Diagnostic) -> list[tuple[str, int, int, str]]:
