@@ -163,7 +163,7 @@ def _repeated(statement: Statement, following: Statement | None) -> Problem | No
     word, end = again.span.text, statement.span.end
     before = source.text[max(0, end - len(word) - 1) : end]
     twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
-    return problems.keywords.RepeatedWord(at=again.span, word=word) if twice else None
+    return problems.keywords.RepeatedWord(at=again.span, word=word) if word and twice else None
 
 
 def _second_input(before: Statement | None, statement: Statement) -> Problem | None:

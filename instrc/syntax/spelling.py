@@ -66,6 +66,8 @@ def _near(word: str, keywords: tuple[str, ...]) -> str | None:
     from instrc.problems.lookalikes import twin, typed_on_latin  # asked about few programs
     from instrc.problems.suggest import is_a_slip_of
 
+    if word in keywords:
+        return None
     for read in (word, twin(word) or "", typed_on_latin(word) or ""):
         lower = read.casefold()
         if lower in keywords and word != lower:

@@ -182,3 +182,14 @@ def test_a_vibe_that_refers_to_nothing_is_one_problem(text: str) -> None:
         instrc.artefacts(text, vibes={"Broken": {"type": "object", "properties": {"text": {"$ref": "aug:nowhere"}}}})
     [problem] = caught.value.problems
     assert problem.name == "unresolved-reference"
+
+
+def test_a_name_without_a_value_behind_another_statement_is_no_repeated_word() -> None:
+    text = "do { const close = Draft(prompt);\n close=\n };"
+    assert [problem.name for problem in found(text, VIBES)] == ["missing-value"]
+
+
+def test_a_word_of_the_language_is_not_told_as_misspelt() -> None:
+    problems = found(CHECK + 'when； c.level is "low" { Draft(c) }', VIBES)
+    assert "misspelt-keyword" not in {problem.name for problem in problems}
+    assert problems[0].name == "stray-character"
