@@ -124,6 +124,19 @@ def test_a_script_that_is_no_list_and_no_object_is_refused(answers: Any) -> None
         instrc.Scripted(answers)
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("Draft", 'it has "drft", and may name `llmContext1`'),
+        ("Draft | Score", 'it has "drft", and may name `draft`, `score`, `llmContext1`'),
+    ],
+)
+def test_a_script_without_the_answer_says_what_it_may_name(program: str, said: str) -> None:
+    vibes = {name: {"type": "object", "properties": {"text": {"type": "string"}}} for name in ("Draft", "Score")}
+    run = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({"drft": {"text": "Dear Ann"}}))
+    assert run.outcome["error"]["message"] == f"the script has no answer for `llmContext1`: {said}"
+
+
 def test_a_script_that_ends_says_why_its_last_answer_was_not_accepted() -> None:
     step = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
     run = instrc.run(step, "x", model=instrc.Scripted([{"txt": "Dear Ann"}]))

@@ -16,7 +16,8 @@ class Scripted:
 
     `answers` is a list, taken in order, or an object.
     Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
-    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.
+    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.  A program that is a
+    single step has no steps in its answer: there the chunk `llmContext1` is answered.
     A list among its values is taken in order, and its last answer stays.
     """
 
@@ -37,7 +38,7 @@ class Scripted:
         if self._list is not None:
             at = self._taken.get("", 0)
             if at >= len(self._list):
-                _no_answer(request)
+                _no_answer(request, f", which has {len(self._list)}")
             self._taken[""] = at + 1
             return self._list[at]
         command = request.key.rpartition("/")[2]
@@ -48,7 +49,9 @@ class Scripted:
         steps = request.command["steps"] if request.command is not None else []
         found = {step: self._bare[bare_name(step)] for step in steps if bare_name(step) in self._bare}
         if not found:
-            _no_answer(request)
+            wanted = ", ".join(f"`{name}`" for name in dict.fromkeys((*map(bare_name, steps), whole)))
+            there = ", ".join(map(arguments.excerpt, self._named)) or "nothing"
+            _no_answer(request, f": it has {there}, and may name {wanted}")
         return {step: self._take(name) for step, name in found.items()}
 
     def _take(self, name: str) -> Json:
@@ -60,8 +63,8 @@ class Scripted:
         return found[min(at, len(found) - 1)]
 
 
-def _no_answer(request: Request) -> NoReturn:
-    message = f"the script has no answer for `{request.key.rpartition('/')[2]}` (`{request.name}`)"
+def _no_answer(request: Request, reason: str) -> NoReturn:
+    message = f"the script has no answer for `{request.key.rpartition('/')[2]}`{reason}"
     complaints = request.command["complaints"] if request.command is not None else []
     if complaints:
         message += f"; the one before was not accepted: at `{complaints[0]['pointer'] or '/'}`: {complaints[0]['message']}"
