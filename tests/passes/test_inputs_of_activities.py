@@ -98,3 +98,16 @@ def test_the_inputs_of_a_function_are_its_parameters() -> None:
     vibes = {"Ask": an_object(who=TEXT), "Find_Activity": find}
     with pytest.raises(CompileError, match="`Find_Activity` has no argument `dayz`"):
         instrc.compile("const asked = Ask(prompt); Find_Activity(who: asked.who, dayz: 2)", vibes=vibes)
+
+
+@pytest.mark.parametrize(
+    "call", ['Find_Activity(whom: "ann")', 'Find_Activity(asked, whom: "ann")', 'Find_Activity(who: "ann", whom: "x")']
+)
+def test_a_constant_needs_a_name_that_the_function_has_too(call: str) -> None:
+    pytest.importorskip("pydantic")
+
+    def find(who: str, days: int = 3) -> str: ...  # type: ignore[empty-body]
+
+    vibes = {"Ask": an_object(who=TEXT), "Find_Activity": find}
+    with pytest.raises(CompileError, match="`Find_Activity` has no argument `whom`"):
+        instrc.compile(f"const asked = Ask(prompt); {call}", vibes=vibes)

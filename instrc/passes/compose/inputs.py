@@ -15,7 +15,7 @@ def check_inputs(flat: FlatGraph, report: Report) -> None:
 
     What an activity takes is listed beside its `output`.  A label needs no property, so another name is an error only
     where the schema excludes it, and a warning where it resembles an input that is not given.  A plain argument may
-    bring any input.
+    bring any input, so none is missing beside it.
     """
     for step in flat.graph.awaited():
         if step.executor != "server" or not step.output or not step.arguments:
@@ -23,9 +23,10 @@ def check_inputs(flat: FlatGraph, report: Report) -> None:
         schema = flat.schemas.get(step.number)
         properties, required = inputs_of(step, schema)
         given = [argument.label for argument in step.arguments if argument.label is not None]
-        if not properties or len(given) < len(step.arguments):
+        if not properties or not given:
             continue
-        needed = tuple(name for name in required if name in properties)
+        plain = len(given) < len(step.arguments)
+        needed = () if plain else tuple(name for name in required if name in properties)
         others = [name for name in given if name not in properties]
         if others or not set(needed) <= set(given):
             closed = isinstance(schema, dict) and schema.get("additionalProperties") is False
