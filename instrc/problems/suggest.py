@@ -27,6 +27,8 @@ _MUCH_WORSE = 0.25
 _SUFFIXES = ("activity", "mixin", "user", "human")
 _A_SLIP = 2
 """The number of wrong letters in a typing mistake."""
+_LETTERS_OF_A_SLIP = 3
+"""A word with one wrong letter in so many is still certainly another one, if there is but one that it can be."""
 
 
 def comparison_key(name: str) -> str:
@@ -65,10 +67,14 @@ class NearestNames:
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:
-    """Tell whether the first of the nearest names is beyond doubt: the only one, or by far the nearest."""
-    if len(names) < 2:
-        return len(names) == 1
-    distances = [_edits(comparison_key(word)[:COMPARED_NAME], comparison_key(name)[:COMPARED_NAME]) for name in names]
+    """Tell whether the first of the nearest names is beyond doubt: by far the nearest, or the only one and not far."""
+    if not names:
+        return False
+    key, *keys = (comparison_key(each)[:COMPARED_NAME] for each in (word, *names))
+    if len(keys) == 1:
+        rest = keys[0].removeprefix(key)
+        return rest in _SUFFIXES or _edits(key, keys[0]) * _LETTERS_OF_A_SLIP <= len(key)
+    distances = [_edits(key, each) for each in keys]
     return distances[0] <= _A_SLIP and distances[0] < min(distances[1:])
 
 

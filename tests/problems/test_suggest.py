@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import instrc
 from instrc.problems.problem import CompileError
-from instrc.problems.suggest import comparison_key, nearest
+from instrc.problems.suggest import comparison_key, nearest, surely
 
 NAMES = ("FindSlot", "fetch_availability", "identify-participants", "Draft", "Confirm_User", "найти_слот")
 
@@ -83,3 +83,19 @@ def test_a_thousand_unknown_names_are_looked_up_in_a_moment() -> None:
     with pytest.raises(CompileError):
         instrc.compile(program)
     assert process_time() - start < 3  # 0.4; an index of all names made anew for each took 10
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "sure"),
+    [
+        ("Darft", "Draft", True),
+        ("minLenght", "minLength", True),
+        ("propertys", "properties", True),
+        ("Send", "Send_Activity", True),
+        ("elsewhere", "else", False),
+        ("answeredTell", "answer", False),
+        ("desc", "description", False),
+    ],
+)
+def test_one_name_alone_is_beyond_doubt_only_if_few_letters_differ(word: str, name: str, *, sure: bool) -> None:
+    assert surely(word, (name,)) is sure
