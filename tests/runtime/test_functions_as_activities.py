@@ -348,3 +348,10 @@ def test_an_activity_given_constants_for_all_that_it_requires_reads_nothing(call
     [server] = [each for name, each in process["$defs"].items() if name.startswith("SERVER")]
     [step] = [each for each in server["properties"].values() if "activity" in each]
     assert step.get("references", []) == reads
+
+
+def test_properties_of_an_activity_without_output_are_no_inputs() -> None:
+    vibes = {"Note_Activity": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+    [process] = instrc.compile('Note_Activity(text: "a")', vibes=vibes, emit="process")
+    [step] = process["$defs"]["SERVER_1"]["properties"].values()
+    assert step["references"] == ["prompt"]

@@ -53,7 +53,7 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
     called = ev.signature(instruction, span, context.annotations)
     if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
-    if not given.has_value and not (called.kind == "server" and _is_all_given(called, given, context)):
+    if not given.has_value and not (called.kind == "server" and called.output and _is_all_given(called, given, context)):
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
     if called.kind == "model" and given.literal:
@@ -112,7 +112,8 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
 def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
     """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
 
-    What is piped may still fill an optional input that is not named; `prompt`, which nobody wrote, does not.
+    Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
+    `prompt`, which nobody wrote, does not.
     """
     named = {each.label for each in given.arguments}
     inputs = called.properties.keys() - {"output"}
