@@ -83,8 +83,8 @@ def test_a_file_imports_only_lower_floors(file: Path) -> None:
         assert there == here or FLOORS[there] < FLOORS[here], f"{here} must not import {module}"
 
 
-def test_the_readme_shows_the_same_floors() -> None:
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split("<!-- floors -->")[1]
+def test_the_page_of_the_package_shows_the_same_floors() -> None:
+    table = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("<!-- floors -->")[1]
     rows = re.findall(r"^\| (\d+) \| (.*?) \|", table, re.MULTILINE)
     shown = {name: int(floor) for floor, cell in rows for name in re.findall(r"`(\w+)(?:/|\.py)?`", cell)}
     there = {file.relative_to(ROOT / "instrc").with_suffix("").parts[0] for file in FILES}
@@ -146,7 +146,9 @@ def test_limits_stand_in_one_place_with_a_word_on_each() -> None:
 
 
 def test_each_hop_of_the_four_values_is_a_file_that_knows_the_type() -> None:
-    page = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("To add")[0]
+    page = (
+        (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("## The path of four values")[1].split("## Floors")[0]
+    )
     files = {name: ROOT / "instrc" / name for name in re.findall(r"`([\w/]+\.py|\w+/)`", page)}
     assert [name for name, file in files.items() if not file.exists()] == []
     hops = re.findall(r"`([\w/]+\.py)`[^`()]*(?:\([^`()]*\))?[^`()→]*\(`(\w+)`", page)

@@ -84,7 +84,8 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
     from instrc.dialects.table import table
 
-    assert PAGE.split("<!-- targets -->")[1].strip() == table().strip()
+    page = (ROOT / "instrc" / "dialects" / "README.md").read_text(encoding="utf-8")
+    assert page.split("<!-- targets -->")[1].strip() == table().strip()
 
 
 def test_every_command_on_the_page_exists(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,10 +141,26 @@ def test_the_files_that_folder_pages_name_exist() -> None:
         assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in files)} == set(), page
 
 
-def test_pages_of_examples_link_to_what_is_there() -> None:
-    for page in (ROOT / "examples").rglob("README.md"):
-        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-            assert link.startswith(("http", "#")) or (page.parent / link).exists(), f"{page}: {link}"
+def test_pages_of_folders_link_to_what_is_there() -> None:
+    pages = [
+        page for folder in ("examples", "grammar", "instrc", "schemas", "tests") for page in (ROOT / folder).rglob("README.md")
+    ]
+    assert len(pages) > 20
+    for page in pages:
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            file, _, heading = link.partition("#")
+            if link.startswith("http"):
+                continue
+            there = page.parent / file if file else page
+            assert there.exists(), f"{page}: {link}"
+            assert not heading or heading in headings(there), f"{page}: {link}"
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors that the headings of a page have on GitHub."""
+    lines = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
 def reply(asked: Asked) -> Answer:

@@ -66,9 +66,12 @@ def rows(known: Iterable[Dialect] | None = None) -> list[TargetRow]:
 
 
 def table() -> str:
-    """Return the table as Markdown."""
+    """Return the table as Markdown, with one row for all targets that are served alike."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows():
+        alike.setdefault((row.kept or "–", row.rewritten or "–", row.reported or "–"), []).append(f"`{row.target}`")
     lines = ["| target | kept | rewritten | said in words and reported |", "|---|---|---|---|"]
-    lines += [f"| `{row.target}` | {row.kept or '–'} | {row.rewritten or '–'} | {row.reported or '–'} |" for row in rows()]
+    lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in alike.items()]
     return "\n".join(lines) + "\n"
 
 
