@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable
 from functools import partial
 from types import UnionType
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 from instrc import arguments
 from instrc.jsonvalue import Json, JsonObject
@@ -19,6 +19,32 @@ from instrc.python_docstrings import share_docstring
 from instrc.python_naive_times import described
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Adapter(Protocol[T_co]):
+    """A `TypeAdapter` of pydantic, for those who check types."""
+
+    @property
+    def core_schema(self) -> object:
+        """What pydantic makes of the type."""
+        ...
+
+    def validate_json(self, data: str, /) -> T_co:
+        """Return an instance of the type."""
+        ...
+
+
+class LibraryTool(Protocol):
+    """A tool as an object of a library: those of MCP, OpenAI, Anthropic and Gemini are models of pydantic."""
+
+    def model_dump(self) -> object:
+        """Return the object as JSON."""
+        ...
+
+
+PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[object]
+"""A model, a typed dict, a dataclass, an annotated function, `A | B`, a `TypeAdapter` of any of these."""
 
 _OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
 """Where the generic types are defined whose names say nothing of what they hold."""
@@ -38,7 +64,7 @@ def schema_of_type(value: object) -> Described | None:
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
     """
-    if _adapts(value) and callable(describe := attribute(value, "json_schema")):
+    if is_adapter(value) and callable(describe := attribute(value, "json_schema")):
         return Described(None, described(describe), None)
     routine = function_of(value)
     if not _is_type(value) and routine is None:
@@ -100,10 +126,10 @@ def _reason(error: Exception) -> str:
 
 def describes_values(value: object) -> bool:
     """Tell whether a value is a type, or a `TypeAdapter` of one: its schema is that of its values."""
-    return _is_type(value) or _adapts(value)
+    return _is_type(value) or is_adapter(value)
 
 
-def _adapts(value: object) -> bool:
+def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
     """Tell whether a value is a `TypeAdapter`."""
     return not isinstance(value, type) and attribute(value, "core_schema") is not None
 

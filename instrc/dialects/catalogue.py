@@ -7,7 +7,7 @@ gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp a
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from instrc.arguments import text
 from instrc.dialects import anthropic, bedrock, exchange, gigachat, google, mistral, open_weights, openai
@@ -73,16 +73,21 @@ TargetName: TypeAlias = Literal[
 
 
 @cache
-def targets() -> dict[str, Dialect]:
+def targets() -> dict[TargetName, Dialect]:
     """Return all targets by name, in the order in which they are listed to people."""
-    return {dialect.name: dialect for dialect in (make() for make in _TARGETS)}
+    return {cast("TargetName", dialect.name): dialect for dialect in (make() for make in _TARGETS)}
+
+
+def known_target(name: object) -> Dialect | None:
+    """Return the target of a name; `None` for what none of them is called."""
+    return targets().get(cast("TargetName", name)) if isinstance(name, str) else None
 
 
 def dialect(target: str | Dialect) -> Dialect:
     """Return a target by its name, or the value itself; an unknown name is an `unknown-target` problem."""
     if isinstance(target, Dialect):
         return target
-    found = targets().get(text("target", target))
+    found = known_target(text("target", target))
     if found is None:
         from instrc.problems.suggest import nearest
 

@@ -58,6 +58,22 @@ def flatten(
 ) -> Flat: ...
 
 
+@overload
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json | Flat: ...
+
+
 @takes_shared_parts
 def flatten(
     schema: Json,
@@ -72,19 +88,7 @@ def flatten(
     nullable: bool = False,
     share: bool = True,
 ) -> Json | Flat:
-    """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
-
-    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
-    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
-    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
-    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
-    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
-    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
-
-    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
-    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
-    Raise a `CompileError` for references that lead nowhere, unknown dialects and results over the limit.
-    """
+    """Return a schema that accepts exactly the same instances; `instrc.flatten` in `public.py` describes the arguments."""
     if documents is not None:
         arguments.mapping("documents", documents)
     texts_and_numbers = (base.__class__, limit.__class__, distribute.__class__) == (str, int, int) and distribute >= 0

@@ -1,72 +1,181 @@
-"""The functions of this part as users call them: what is no schema is refused, as the commands of the same names refuse it.
+"""The functions of this part as users call them: a type or a function of Python is a schema too, and what is none is refused.
 
-Inside the compiler the functions themselves are called, for schemas that have been checked before or were made here.
+Inside the compiler the functions of the same names are called, for schemas that have been checked before or were made here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import TypeVar, cast
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from instrc import problems
 from instrc.flattening import flatten as flattening
 from instrc.flattening import split as splitting
 from instrc.flattening import strip as stripping
 from instrc.flattening import subsumes as comparing
+from instrc.flattening.split import Split
+from instrc.flattening.subsumes import Subsumption
 from instrc.jsonvalue import Json, require_tree
+from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.plain_values import as_plain
 from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.python_types import PythonType, schema_of_type
 from instrc.schema.doubts import is_sound
-from instrc.schema.located import kind_in_words
+from instrc.schema.located import Locate, kind_in_words
 from instrc.schema.wellformed import problems_of
 
-_Function = TypeVar("_Function", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from instrc.flattening.provenance import Flat
+
+SchemaLike: TypeAlias = Mapping[str, object] | bool | PythonType
+"""A schema, or what pydantic says the schema of: a model, a typed dict, a dataclass, an annotated function."""
 
 
-def _refusing(*, optional: bool = False, **places: int) -> Callable[[_Function], _Function]:
-    """Return what has a function refuse schemas that are none: its parameters for schemas, each with its place."""
-
-    def with_checks(function: _Function) -> _Function:
-        @wraps(function)
-        def call(*given: object, **named: object) -> object:
-            values = list(given)
-            for name, place in places.items():
-                if place < len(values):
-                    values[place] = _checked(values[place], optional=optional)
-                elif name in named:
-                    named[name] = _checked(named[name], optional=optional)
-            return function(*values, **named)
-
-        call.__module__ = __name__  # this one is found here
-        return cast("_Function", call)
-
-    return with_checks
+@overload
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[False] = False,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json: ...
 
 
-def _checked(value: object, *, optional: bool) -> Json:
+@overload
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[True],
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Flat: ...
+
+
+@overload
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json | Flat: ...
+
+
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool = False,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json | Flat:
+    """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
+
+        flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
+    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
+    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
+    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
+    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
+    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
+
+    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
+    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    Raise a `CompileError` for what is no schema, references that lead nowhere, unknown dialects and results over the limit.
+    """
+    return flattening.flatten(
+        _checked(schema),
+        documents,
+        base=base,
+        trace=trace,
+        distribute=distribute,
+        limit=limit,
+        report=report,
+        locate=locate,
+        nullable=nullable,
+        share=share,
+    )
+
+
+def split(answer: Json, schema: SchemaLike | None = None) -> Split:
+    """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
+
+        parts = instrc.split({"text": "Dear Ann", "_note": "short", "$score": 9})
+
+    Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` (or a model, a dataclass, a `TypedDict`) only those
+    count that it declares as properties where they stand: a `_key` in a free-form map is data.  Without one the names decide.
+
+    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
+    has these escaped by a backslash (the empty key is a lone backslash).
+    What is inside a thought or metric stays in it and is not divided further.
+    An answer that holds itself, or has a key that is no text, is a `TypeError`.
+    """
+    return splitting.split(answer, None if schema is None else _checked(schema))
+
+
+def strip(schema: SchemaLike, which: Collection[str]) -> Json:
+    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
+
+        result = instrc.strip({"type": "object", "properties": {"text": {}, "_note": {}}}, {"thoughts"})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
+    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
+    they stand beside a schema's own; a property that is called `references` is a property like others.
+    Nothing in `const`, `enum`, `default` or `examples` is touched.  `CompileError` for a kind that does not exist.
+    """
+    return stripping.strip(_checked(schema), which)
+
+
+def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None = None) -> Subsumption:
+    """Return whether `a` accepts every instance that `b` accepts.
+
+        assert instrc.subsumes({"type": "number"}, {"type": "integer"}).verdict == "yes"
+
+    Each may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
+    Both schemas are flattened first, with `documents` for their references.
+    Raise a `CompileError` if `jsonschema-rs` (the extra `subsume`) is not installed, or a schema cannot be read.
+    """
+    return comparing.subsumes(_checked(a), _checked(b), documents)
+
+
+def _checked(value: object) -> Json:
     """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
-    plain = cast("Json", as_plain(value))
-    if plain is None and optional:
-        return None
+    plain = cast("Json", as_plain(dict(value) if isinstance(value, Mapping) and not isinstance(value, dict) else value))
     if not isinstance(plain, dict | bool):
-        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=_reason(plain))])
+        described = schema_of_type(value)
+        if described is None:
+            raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is no schema")])
+        plain = described.schema
     if not is_sound(plain):
         require_tree(plain)
         if found := problems_of(plain):
             raise CompileError(found)
     return plain
-
-
-def _reason(value: object) -> str:
-    """Say why a value is no schema; a class or a function of Python has one, and what gives it."""
-    if callable(value):
-        name = getattr(value, "__name__", type(value).__name__)
-        return f'`{name}` is not a schema but has one: give `instrc.lower({name}, target="jsonschema").schema`'
-    return f"{kind_in_words(cast('Json', value))} is no schema"
-
-
-flatten = _refusing(schema=0)(flattening.flatten)
-split = _refusing(schema=1, optional=True)(splitting.split)
-strip = _refusing(schema=0)(stripping.strip)
-subsumes = _refusing(a=0, b=1)(comparing.subsumes)

@@ -22,16 +22,7 @@ class Split(TypedDict):
 
 @takes_plain_values
 def split(answer: Json, schema: Json = None) -> Split:
-    """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
-
-    Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` only those count that it declares as properties
-    where they stand: a `_key` in a free-form map is data.  Without one the names decide.
-
-    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
-    has these escaped by a backslash (the empty key is a lone backslash).
-    What is inside a thought or metric stays in it and is not divided further.
-    An answer that holds itself, or has a key that is no text, is a `TypeError`.
-    """
+    """Return an answer's output, thoughts and metrics, as `instrc.split` in `public.py` describes."""
     require_tree(answer)
     found = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)

@@ -23,12 +23,7 @@ Engine keywords go together, whichever of them is named: one without the others 
 
 @takes_shared_parts
 def strip(schema: Json, which: Collection[str]) -> Json:
-    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
-
-    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
-    they stand beside a schema's own; a property that is called `references` is a property like others.
-    Nothing in `const`, `enum`, `default` or `examples` is touched.  `CompileError` for a kind that is not one of `KINDS`.
-    """
+    """Return a schema without the kinds named, as `instrc.strip` in `public.py` describes."""
     wanted = {which} if isinstance(which, str) else set(texts("which", which))
     unknown = sorted(wanted - KINDS)
     if unknown:

@@ -31,12 +31,7 @@ class Subsumption:
 
 @takes_plain_values
 def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
-    """Return whether `a` accepts every instance that `b` accepts.
-
-    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
-    Both schemas are flattened first, with `documents` for their references.
-    Raise a `CompileError` if `jsonschema-rs` (the extra `subsume`) is not installed, or a schema cannot be read.
-    """
+    """Return whether `a` accepts every instance that `b` accepts, as `instrc.subsumes` in `public.py` describes."""
     engine = _engine()
     wide, narrow = _flat(a, documents), _flat(b, documents)
     if wide is narrow or equal(wide, narrow) or (comparable(wide, narrow) and implies(narrow, wide)):

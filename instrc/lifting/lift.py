@@ -61,11 +61,11 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 def _refuse_unknown_targets(records: Records) -> None:
     """Refuse maps of targets that nobody knows; a target of somebody's own says in its maps what there is to know of it."""
-    from instrc.dialects.catalogue import targets
+    from instrc.dialects.catalogue import known_target
 
     for record in records.values():
         target = record.get("target")
-        if isinstance(target, str) and target not in targets() and "result" not in record:
+        if isinstance(target, str) and known_target(target) is None and "result" not in record:
             raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is no target")])
 
 
@@ -95,17 +95,17 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
 
 def _quotes_calls(target: Json) -> bool:
     """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
-    from instrc.dialects.catalogue import targets
+    from instrc.dialects.catalogue import known_target
 
-    known = targets().get(target) if isinstance(target, str) else None
+    known = known_target(target)
     return known is not None and (known.extracts_calls or not known.tool)
 
 
 def _is_output(target: Json) -> bool:
     """Say whether the text of an answer is the value itself, with no tool that is called."""
-    from instrc.dialects.catalogue import targets
+    from instrc.dialects.catalogue import known_target
 
-    known = targets().get(target) if isinstance(target, str) else None
+    known = known_target(target)
     return known is not None and not known.tool
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar, assert_never
+from types import UnionType
+from typing import Literal, TypeVar, assert_never, overload
 
 from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lifting.slips import Repair
 from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
+from instrc.python_types import Adapter
 from instrc.schema.validation import Violation
 from instrc.source import Span
 
@@ -70,8 +72,16 @@ class LiftedCall:
         """What was kept under names with `$`, by path."""
         return self._parts["metrics"]
 
-    def as_model(self, model: type[T], step: str | None = None) -> T:
+    @overload
+    def as_model(self, model: type[T] | Adapter[T], step: str | None = None) -> T: ...
+
+    @overload
+    def as_model(self, model: UnionType, step: str | None = None) -> object: ...
+
+    def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is none.
+
+        To a type checker, `as_model(A | B)` gives an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
 
         `step` is the key of one step (`step2_write_reply`), if the model is that of this step and not of the whole.
         Thoughts and metrics are left out if the model does not take them.
@@ -148,7 +158,13 @@ class Lifted:
             raise LookupError(message)
         return self.calls[0]
 
-    def as_model(self, model: type[T], step: str | None = None) -> T:
+    @overload
+    def as_model(self, model: type[T] | Adapter[T], step: str | None = None) -> T: ...
+
+    @overload
+    def as_model(self, model: UnionType, step: str | None = None) -> object: ...
+
+    def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value of the only call, or of one step in it, as an instance of a model.
 
         A `CompileError` says why the answer cannot be used.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import cast
 
 from instrc import arguments
 from instrc.jsontext import dumps
@@ -12,17 +12,12 @@ from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
-from instrc.python_types import with_readable_dicts
+from instrc.python_types import Adapter, is_adapter, with_readable_dicts
 from instrc.schema.validation import Violation
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter  # an extra
 
-T = TypeVar("T")
-
-
-def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: type[T], step: str | None = None) -> T:
-    """Return a value, or that of one step in it, as an instance of a class.
+def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
+    """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
 
     A `CompileError` says what its schema, or the class, does not take.
     `output` is the value without thoughts and metrics: what is read if the class does not take these.
@@ -41,10 +36,10 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
         kind = "a text" if isinstance(model, str) else "a dict"
         message = f"no model of pydantic, dataclass or TypedDict: {arguments.excerpt(model)}, {kind}: give the class itself"
         raise TypeError(message)
-    name = getattr(model, "__name__", model)
+    name = "TypeAdapter" if is_adapter(model) else getattr(model, "__name__", model)
     refusals: list[InvalidAnswer] = []
     try:
-        adapter = TypeAdapter(with_readable_dicts(model))
+        adapter = model if is_adapter(model) else TypeAdapter[object](cast("type[object]", with_readable_dicts(model)))
         for said in (value, output):
             try:
                 made = adapter.validate_json(_text(said))
@@ -76,7 +71,7 @@ def _is_empty(made: object) -> bool:
     return isinstance(taken, set | dict) and not taken
 
 
-def _steps_of(value: Json, adapter: TypeAdapter[T]) -> list[str]:
+def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
     """Return the members of a value that a model takes, and takes something of."""
     from pydantic import ValidationError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.dialects.catalogue import targets
+from instrc.dialects.catalogue import known_target
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lifting.replies.provider_objects import json_of
@@ -17,7 +17,7 @@ _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_e
 
 def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
     """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
-    known = targets().get(str(record.get("target", "")))
+    known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
         wrong = f"the result is no JSON at `{fault[0] or '/'}`: {fault[1]}"

@@ -9,7 +9,7 @@ from instrc.codecs.carry import Carrier
 from instrc.codecs.maps import map_of, records_in
 from instrc.codecs.transcode import Inexpressible, Transcoder
 from instrc.codecs.undeclared import undeclared_key
-from instrc.dialects.catalogue import targets
+from instrc.dialects.catalogue import known_target
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, equal, pointer
 from instrc.plain_values import takes_plain_values
@@ -58,7 +58,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
 
 def _refuse_undeclared(value: Json, record: JsonObject) -> None:
     """Raise `Inexpressible` for a key that the schema leaves open, and that the closed objects of the payload forbid."""
-    dialect = targets().get(str(record["target"]))
+    dialect = known_target(record["target"])
     if dialect is None or not dialect.closed:
         return
     place = undeclared_key(value, record["schema"], levels=dialect.limits.depth)

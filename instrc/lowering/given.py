@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import ismethod
 from typing import NamedTuple, TypeAlias
 
@@ -14,9 +14,9 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
-from instrc.python_types import attribute, function_of, model_as_json, schema_of_type
+from instrc.python_types import LibraryTool, PythonType, attribute, function_of, model_as_json, schema_of_type
 
-ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
+ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
 
 _LISTS = ("tools", "functionDeclarations", "function_declarations", "functions", "specifications")

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from instrc.codecs.maps import VERSION
 from instrc.codecs.transcode import Inexpressible
-from instrc.dialects.catalogue import targets
+from instrc.dialects.catalogue import known_target
 from instrc.dialects.envelopes import fill_envelope
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
@@ -41,7 +41,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     said, schema = _with_description(built, flat, tool, dialect)
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}
-    if (known := targets().get(dialect.name)) is None or known.result != dialect.result:
+    if (known := known_target(dialect.name)) is None or known.result != dialect.result:
         record["result"] = dialect.result  # of another envelope, or of rules that nobody else knows
     record |= built.record
     record["schema"] = flat

@@ -13,11 +13,11 @@ from types import MappingProxyType
 import pytest
 
 RIGHT = """
-from typing import TypedDict, assert_type
+from typing import Literal, TypedDict, assert_type
 
 import instrc
 from instrc.lifting.lift import Lifted
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 
 class Reply(BaseModel):
@@ -59,6 +59,29 @@ def look_up(word: str, times: int = 1) -> list[str]:
     return [word] * times
 
 
+class Question(BaseModel):
+    asks: str
+
+
+class Served(BaseModel):
+    # as libraries keep a tool: `mcp.types.Tool`
+    name: str
+    inputSchema: dict[str, object]
+
+
+fitted += [instrc.lower(Reply | Question, target) for target in instrc.targets()]
+fitted += [instrc.lower(TypeAdapter(Reply)), instrc.lower(Served(name="a", inputSchema={})), instrc.lower(look_up)]
+assert_type(lifted.as_model(TypeAdapter[Reply | Question](Reply | Question)), Reply | Question)
+assert_type(lifted.call.as_model(TypeAdapter(Reply)), Reply)
+assert_type(lifted.as_model(Reply | Question), object)
+schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+instrc.flatten(Reply | Question)
+for described in (Reply, ToolParam, look_up, Reply.model_json_schema()):
+    instrc.flatten(described)
+    instrc.strip(described, {"all"})
+    instrc.split({"text": "Yes."}, described)
+    assert_type(instrc.subsumes(described, schema).verdict, Literal["yes", "no", "unknown"])
+assert_type(instrc.flatten(Reply, trace=True), instrc.Flat)
 assert not instrc.check_plan([], [look_up, Reply])
 assert not instrc.check_plan([], {"look_up": look_up})
 instrc.compile("LookUp_Activity(word: prompt)", vibes={"LookUp_Activity": look_up})
