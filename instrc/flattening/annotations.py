@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import of_group
 
+_TEXTS = frozenset({str})
 OF_CONTENT = of_group("content")
 """They describe one thing together, so the last place that has any of them has all."""
 
@@ -19,8 +22,9 @@ def description(state: MergeState, keyword: str, places: list[int]) -> Remainder
 
 def joined_texts(texts: list[Json]) -> Json:
     """Join texts by newlines, equal ones once; what is no text is no description, and the last wins."""
-    lines = [text for text in texts if text.__class__ is str]
-    return "\n".join(filter(None, dict.fromkeys(lines))) if len(lines) == len(texts) else texts[-1]
+    if not _TEXTS.issuperset(map(type, texts)):
+        return texts[-1]
+    return "\n".join(filter(None, dict.fromkeys(cast("list[str]", texts))))
 
 
 def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:

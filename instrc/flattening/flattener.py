@@ -31,7 +31,7 @@ from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize, is_impossible
 from instrc.flattening.merge import merge
 from instrc.flattening.plain import PlainMerging
-from instrc.flattening.run import FlattenOptions, too_large
+from instrc.flattening.run import FlattenOptions
 from instrc.flattening.single import frame_of_one
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
@@ -68,7 +68,7 @@ class Flattener(PlainMerging):
         while stack:
             frame, container, slot = stack[-1]
             for part in frame.parts:
-                result = self.begin(part.terms, mixes=part.mixes)
+                result = self.begin_part(part)
                 if isinstance(result, InProgress):
                     container, slot = part.container, part.slot
                     break
@@ -83,11 +83,19 @@ class Flattener(PlainMerging):
             stack.append((result, container, slot))
         return box[0]
 
+    def begin_part(self, part: PendingPart) -> Json | Frame:
+        """Return the flat schema of a part of a frame if that is known at once, else a frame that will have it."""
+        if not part.schemas:
+            return self.begin(part.terms, mixes=part.mixes)
+        merged = self.merged_at_once(part.schemas)
+        if merged is None:
+            return self.begin([(schema, self.home) for schema in part.schemas])
+        self.count_terms(len(part.schemas))
+        return merged
+
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
-        self.terms += len(terms)
-        if self.terms > self.options.limit:
-            raise too_large(self.options.limit)
+        self.count_terms(len(terms))
         if len(terms) != 1:
             return self.expanded(terms, terms, None)
         node, scope = terms[0]
@@ -132,7 +140,7 @@ class Flattener(PlainMerging):
         pieces = self.pieces(terms)
         if pieces is not None and (found := self.merged_plainly(pieces)) is not None:
             if alone is not None:
-                self.keys[id(terms[0][0]), id(terms[0][1])] = (pieces.key, frozenset(pieces.key))
+                self.keys[id(terms[0][0]), id(terms[0][1])] = (pieces.key, pieces.unordered)
             return found
         expansion = expand(self, terms)
         if expansion is None:

@@ -9,11 +9,10 @@ from collections import defaultdict
 from itertools import chain
 from typing import cast
 
-from msgspec import Struct
-
 from instrc.flattening.annotations import OF_CONTENT, joined_texts, outermost
 from instrc.flattening.conjunction import NOTHING, STRIPPED, Frame, Key, Merging, PendingPart
 from instrc.flattening.finalize import is_impossible
+from instrc.flattening.pieces import Pieces, of_several, pieces_of, refers
 from instrc.flattening.reconciling import clash, in_order_of_properties
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.flattening.tracing import Tracing
@@ -22,7 +21,7 @@ from instrc.limits.schemas import MANY_TERMS, REMEMBERED_LISTS
 from instrc.schema.kinds import types_of
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Verdict, same
 from instrc.schema.laws.table import LAWS
-from instrc.schema.resources import DynamicScope, Term
+from instrc.schema.resources import Term
 from instrc.schema.store import SchemaStore
 from instrc.schema.vocabulary import FOLLOWERS, MANY, NAMED
 
@@ -40,75 +39,6 @@ _WITH_OTHERS = _OF_ITEMS | {"additionalProperties"}
 _WITH_PARTS = _OF_PROPERTIES | _OF_ITEMS | {"propertyNames", "dependentSchemas", "anyOf", "oneOf", "not"}
 _NONE: frozenset[str] = frozenset()
 _DICTS = frozenset({dict})
-
-
-class Pieces(Struct, frozen=True, eq=False, gc=False):
-    """What the schemas of a conjunction say, in written order: a schema that says more after its `allOf` has two pieces."""
-
-    said: list[JsonObject]
-    key: tuple[int, ...]
-    """The `id`s of the schemas that say something."""
-    branches: JsonArray
-    """The pieces that are branches of an `allOf`."""
-
-
-def _refers(node: Json) -> bool:
-    """Tell at a glance that a schema which stands alone is not plain: most of those refer to something first of all."""
-    if node.__class__ is not dict or "allOf" not in node or "$ref" in node:
-        return True
-    branches = node["allOf"]
-    return branches.__class__ is list and bool(branches) and branches[0].__class__ is dict and "$ref" in branches[0]
-
-
-def _pieces(terms: list[Term], home: DynamicScope) -> Pieces | None:
-    """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
-    branches: JsonArray = []
-    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
-    if 1 < len(said) == len(terms):
-        key = tuple(map(id, said))
-        return Pieces(said, key, branches) if len(set(key)) == len(key) else None
-    marks: list[int] = []
-    said = []
-    for node, scope in terms:
-        if node is True:
-            continue
-        if node.__class__ is not dict or scope is not home:
-            return None
-        if "allOf" not in node:
-            if node:
-                said.append(node)
-                marks.append(id(node))
-            continue
-        below = node["allOf"]
-        if below.__class__ is not list:
-            return None
-        before, after = _around(node)
-        if before:
-            said.append(before)
-        if before or after:
-            marks.append(id(node))
-        objects = [branch for branch in below if branch.__class__ is dict and branch]
-        if len(objects) < len(below) and any(branch.__class__ is not dict and branch is not True for branch in below):
-            return None
-        said += objects
-        marks += map(id, objects)
-        branches += objects
-        if after:
-            said.append(after)
-    return Pieces(said, tuple(marks), branches) if 1 < len(marks) == len(set(marks)) else None
-
-
-def _around(node: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """Return what a schema says before its `allOf`, and after it."""
-    own = node.copy()
-    del own["allOf"]
-    if next(reversed(node)) == "allOf":
-        return own, {}
-    if next(iter(node)) == "allOf":
-        return {}, own
-    keywords = list(node)
-    place = keywords.index("allOf")
-    return {keyword: own[keyword] for keyword in keywords[:place]}, {keyword: own[keyword] for keyword in keywords[place + 1 :]}
 
 
 class PlainMerging(Tracing):
@@ -130,12 +60,30 @@ class PlainMerging(Tracing):
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
 
+    def count_terms(self, count: int) -> None:
+        """Count the terms of a conjunction; a `CompileError` beyond the limit."""
+        self.terms += count
+        if self.terms > self.options.limit:
+            raise too_large(self.options.limit)
+
+    @property
+    def _may_be_plain(self) -> bool:
+        """Whether nothing that has been read so far changes how schemas are read."""
+        store = self.store
+        return not (store.nested or store.mixins or self.options.trace or self.home.resource.dialect.old)
+
     def pieces(self, terms: list[Term]) -> Pieces | None:
         """Return what the schemas of a conjunction say; nothing if that takes more than to look at them."""
-        store, home = self.store, self.home
-        if store.nested or store.mixins or self.options.trace or home.resource.dialect.old:
+        if not self._may_be_plain or (len(terms) == 1 and refers(terms[0][0])):
             return None
-        return None if len(terms) == 1 and _refers(terms[0][0]) else _pieces(terms, home)
+        return pieces_of(terms, self.home)
+
+    def merged_at_once(self, schemas: list[Json]) -> Json | Frame:
+        """Return what `merged_plainly` does for very many schemas, none of which has an `allOf`; `None` for others."""
+        if not self._may_be_plain or set(map(type, schemas)) != _DICTS or not all(schemas):
+            return None
+        pieces = of_several(cast("list[JsonObject]", schemas), list(map(id, schemas)), [])
+        return None if pieces is None else self.merged_plainly(pieces)
 
     def merged_plainly(self, pieces: Pieces) -> Json | Frame:
         """Return the flat schema of a conjunction, or its frame; `None` if it is known, or takes more thought."""
@@ -168,7 +116,7 @@ class PlainMerging(Tracing):
         in_order_of_properties(out)
         if not frame.pending:
             return self._decided(key, False if is_impossible(out) else out)
-        frame.unordered = frozenset(key)
+        frame.unordered = pieces.unordered
         if frame.unordered in self.open:
             return None
         self.count_frame()
@@ -207,14 +155,17 @@ class PlainMerging(Tracing):
             return True
         if keyword not in NAMED or set(map(type, values)) != _DICTS:
             return False
-        by_name = cast("list[JsonObject]", values)
-        if list in set(map(type, chain.from_iterable(map(dict.values, by_name)))):
+        together, several = _united(cast("list[JsonObject]", values))
+        if list in set(map(type, chain(together.values(), *several.values()))):
             return False
-        together, several = _united(by_name)
         frame.out[keyword] = together
         for name, schema in together.items():
             if name in several:
-                frame.pending.append(PendingPart(together, name, [(each, home) for each in several[name]]))
+                schemas = several[name]
+                if len(schemas) < MANY_TERMS:
+                    frame.pending.append(PendingPart(together, name, [(each, home) for each in schemas]))
+                else:
+                    frame.pending.append(PendingPart(together, name, schemas=schemas))
             elif schema.__class__ is dict and id(schema) in self.needs_flattening:
                 frame.pending.append(PendingPart(together, name, [(schema, home)]))
         return True
@@ -252,13 +203,14 @@ def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
 def _unrepeated(keyword: str, values: list[Json]) -> list[Json]:
     """Return very many values of a keyword without texts, and lists of types, that say what one before has said."""
     found: list[Json] = []
-    for place, value in enumerate(values):
-        if value not in found:
-            comparable = value.__class__ is str or (keyword == "type" and types_of(value) is not None)
-            if not comparable or len(found) == REMEMBERED_LISTS:
-                return found + values[place:]
-            found.append(value)
-    return found
+    left = values
+    while left and len(found) < REMEMBERED_LISTS:
+        first = left[0]
+        if first.__class__ is not str and (keyword != "type" or types_of(first) is None):
+            break
+        found.append(first)
+        left = [value for value in left if value != first]
+    return found + left
 
 
 def _joined(keyword: str, values: list[Json], pieces: Pieces) -> Json | Verdict:

@@ -21,7 +21,7 @@ from instrc.schema.drafts import (
 from instrc.schema.resources import Resource, SchemaDocument
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import next_level, schemas_under
+from instrc.schema.walk import next_level, objects_of, schemas_under
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -147,7 +147,7 @@ class Index:
         count = 0
         level = list(schemas)
         for _ in range(LEVELS_AT_ONCE):
-            nodes = [node for node in level if node.__class__ is dict]
+            nodes = objects_of(level)
             words = frozenset().union(*nodes)
             found.update(map(id, nodes))
             count += len(nodes)

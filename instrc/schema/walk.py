@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import cast
 
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, put
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""
+_OBJECTS = frozenset({dict})
 
 
 def schemas_under(keyword: str, value: Json) -> Collection[Json]:
@@ -82,6 +84,13 @@ def objects_below(node: Json) -> list[JsonObject]:
     return found
 
 
+def objects_of(values: list[Json]) -> list[JsonObject]:
+    """Return those of very many values that are objects; the same list where all are."""
+    if set(map(type, values)) <= _OBJECTS:
+        return cast("list[JsonObject]", values)
+    return [value for value in values if value.__class__ is dict]
+
+
 def next_level(nodes: list[JsonObject], words: frozenset[str]) -> list[Json]:
     """Return what stands where schemas do directly below very many schemas; `words` are all keywords that they have.
 
@@ -90,7 +99,7 @@ def next_level(nodes: list[JsonObject], words: frozenset[str]) -> list[Json]:
     below: list[Json] = []
     for keyword in words & HOLDERS:
         values = [node[keyword] for node in nodes if keyword in node]
-        objects = [value for value in values if value.__class__ is dict]
+        objects = objects_of(values)
         if keyword in NAMED:
             below += chain.from_iterable(map(dict.values, objects))
         elif keyword in ONE:
