@@ -19,9 +19,12 @@ const facts = LookUp_Activity(topic: ticket.topic);
       SendReply_Activity({ note, call })
     } else {
       const letter = repeat {
-        const draft = WriteReply(
-          { ticket, facts, last: previous.draft, remark: previous.review.comment },
-        );
+        const draft = WriteReply({
+          ticket,
+          facts,
+          last: previous.draft,
+          remark: previous.review.comment,
+        });
         const review = Review_User({ ticket, draft }) @ { within: "P1D" };
         { draft, review }
       } until review.decision is "Approve" max 2 else {

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from instrc.format.comments import Comment
-from instrc.format.line_breaking import Doc, Line, Nest
+from instrc.format.line_breaking import Doc, Group, Line, Nest
 from instrc.format.lists import Item, statement_rows
-from instrc.format.parts import Made, without_brackets
+from instrc.format.parts import Made, comments_beside, without_brackets
 
 
 def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
@@ -56,20 +56,72 @@ def _braces(opening: Made, items: Sequence[Item], behind: tuple[Comment, ...], c
     return Made("block", item, raw=doc, body=(tuple(items), behind), blocks=blocks)
 
 
-def with_comments_of_else(parts: Sequence[Made]) -> list[Made]:
-    """Move comments around an `else` into the block behind it, where they stay beside what they speak of."""
+def block_with_head(rule: str, parts: Sequence[Made]) -> Made:
+    """Lay out what begins with a word and holds blocks: their braces break together."""
+    parts = _comments_in_blocks(parts)
+    docs: list[Doc] = []
+    for part in parts:
+        docs += [" ", part.item.doc if part.raw is None else part.raw]
+    whole: Doc = tuple(docs[1:])
+    hard = any(part.item.hard for part in parts)
+    first, last = parts[0].item, parts[-1].item
+    item = Item(Group(whole, hard), *comments_beside(parts), first.blank, hard, first.first, last.closed)
+    return Made(rule, item, raw=whole, blocks=True, parts=tuple(parts))
+
+
+def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
+    """Move comments beside `else` into the block behind it, those beside `until` into the block before it.
+
+    So they stay near what they speak of, however long the blocks are.
+    """
     found = list(parts)
-    for at in range(1, len(found) - 1):
-        before, word, block = found[at - 1], found[at], found[at + 1]
-        if word.kind != "ELSE" or block.body is None:
-            continue
-        moved = (*before.item.trail, *word.item.lead, *word.item.trail, *block.item.lead)
-        if not moved:
-            continue
-        items, behind = block.body
-        first = replace(items[0], lead=tuple(replace(comment, inline=False, blank=False) for comment in moved) + items[0].lead)
-        found[at - 1] = replace(before, item=replace(before.item, trail=()))
-        found[at] = replace(word, item=replace(word.item, lead=(), trail=()))
-        bare = replace(block, item=replace(block.item, lead=()))
-        found[at + 1] = _braces(bare, [first, *items[1:]], behind, bare, blocks=block.blocks)
+    at = next((number for number, part in enumerate(found) if part.kind == "ELSE"), None)
+    if at is not None:
+        before, word, behind = found[at - 1 : at + 2]
+        moved = (*before.item.trail, *word.item.lead, *word.item.trail, *behind.item.lead)
+        if moved:
+            found[at - 1], found[at] = _without(before, trail=True), _without(word, lead=True, trail=True)
+            found[at + 1] = _at_beginning(behind, moved)
+    if found[0].parts:  # of a `repeat`, with what follows it
+        last = len(found) if at is None else at
+        moved = found[0].item.trail
+        for number in range(1, last):
+            trail = number + 1 < last or at is not None
+            moved += found[number].item.lead + (found[number].item.trail if trail else ())
+            found[number] = _without(found[number], lead=True, trail=trail)
+        if moved:
+            found[0] = _at_end(found[0], moved)
     return found
+
+
+def _without(part: Made, *, lead: bool = False, trail: bool = False) -> Made:
+    """Return a part without the comments before it, or behind it."""
+    item = part.item
+    if not ((lead and item.lead) or (trail and item.trail)):
+        return part
+    return replace(part, item=replace(item, lead=() if lead else item.lead, trail=() if trail else item.trail))
+
+
+def _at_beginning(part: Made, comments: tuple[Comment, ...]) -> Made:
+    """Return a block, or a `when` behind `else`, with comments only at the beginning of its first block."""
+    if part.body is None:
+        at = next(number for number, each in enumerate(part.parts) if each.body is not None)
+        head = [_without(each, lead=True, trail=True) for each in part.parts[:at]]
+        return block_with_head(part.kind, [*head, _at_beginning(part.parts[at], comments), *part.parts[at + 1 :]])
+    items, behind = part.body
+    first = replace(items[0], lead=_on_lines(comments) + items[0].lead)
+    bare = _without(part, lead=True)
+    return _braces(bare, [first, *items[1:]], behind, bare, blocks=part.blocks)
+
+
+def _at_end(part: Made, comments: tuple[Comment, ...]) -> Made:
+    """Return a `repeat` with comments at the end of its block and none behind that."""
+    *head, block = part.parts
+    assert block.body is not None
+    items, behind = block.body
+    bare = _without(block, trail=True)
+    return block_with_head(part.kind, [*head, _braces(bare, items, behind + _on_lines(comments), bare, blocks=block.blocks)])
+
+
+def _on_lines(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
+    return tuple(replace(comment, inline=False, blank=False) for comment in comments)

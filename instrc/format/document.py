@@ -2,6 +2,7 @@
 
 Keys keep their order, which is meaning in a vibe, and numbers their digits.
 The outermost brackets stand on lines of their own; what fits on a line inside them stands on one.
+Numbers in square brackets fill their lines.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 
 from instrc.format.line_breaking import Doc, Group, Line, Nest, in_lines
+from instrc.format.lists import filled
 from instrc.jsontext import INDENTED
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)
@@ -52,6 +54,8 @@ def _brackets(opening: str, inner: list[Doc], closing: str, *, level: int) -> Do
     if level >= INDENTED:
         return (opening, space, *inner, space, closing)
     edge = Line(space)
+    if opening == "[" and (numbers := filled([part[0] if type(part) is tuple else part for part in inner[::2]])):
+        inner = numbers
     return Group((opening, Nest((edge, *inner)), edge, closing), broken=level == 0)
 
 

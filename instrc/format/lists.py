@@ -28,6 +28,8 @@ class Item(Struct, frozen=True, gc=False):
     """Its first word or sign."""
     closed: bool = False
     """Whether it ends with the brace of a block, as a statement needs no `;` then."""
+    bracketed: bool = False
+    """Whether it is one pair of brackets: `{ … }`, `[ … ]`, `@ { … }`."""
 
     @property
     def above(self) -> tuple[Comment, ...]:
@@ -70,8 +72,14 @@ def bracketed(
     """Return a list in brackets, and whether it cannot stand on one line."""
     if not items and not behind:
         return opening + closing, False
+    if len(items) == 1 and _shares_brackets(opening, items[0], behind):
+        return (opening, items[0].doc, closing), items[0].hard
     hard = bool(behind) or any(item.loose for item in items)
     edge = Line(" " if spaced else "")
+    if opening == "[" and not (hard or any(item.lead or item.blank for item in items)):
+        numbers = filled([item.doc for item in items])
+        if numbers:
+            return Group((opening, Nest((edge, *numbers, Broken(","))), edge, closing)), False
     rows: list[Doc] = [edge]
     for number, item in enumerate(items):
         last = number == len(items) - 1
@@ -80,6 +88,21 @@ def bracketed(
         rows += [*lines_above(item), item.inner, Broken(",") if last else ",", *line_end(item)]
     rows += remaining(behind, first=not items)
     return Group((opening, Nest(tuple(rows)), edge, closing), hard), hard
+
+
+def _shares_brackets(opening: str, item: Item, behind: tuple[Comment, ...]) -> bool:
+    """Tell whether the brackets of a call break together with those of its only argument: `Draft({` and `})`."""
+    return opening == "(" and item.bracketed and not (item.lead or item.trail or behind)
+
+
+def filled(items: Sequence[Doc]) -> list[Doc]:
+    """Return numbers with commas between them, as many on a line as fit; nothing if there is anything but numbers."""
+    if not all(item.__class__ is str and item.lstrip("-")[:1].isdecimal() for item in items):
+        return []
+    rows: list[Doc] = [items[0]]
+    for item in items[1:]:
+        rows += [",", Group((Line(), item))]
+    return rows
 
 
 def lines_above(item: Item) -> list[Doc]:

@@ -26,6 +26,8 @@ class Made(Struct, frozen=True, gc=False):
     """Of a program or a block's braces, the statements and the comments behind them."""
     blocks: bool = False
     """Whether a block is in it."""
+    parts: tuple[Made, ...] = ()
+    """Of what holds blocks, what it was made of."""
 
 
 def without_brackets(part: Made, kinds: frozenset[str] | None = None) -> Made:

@@ -1,6 +1,7 @@
 """The one layout of a program.
 
-What fits on a line stands on one; else a pipe has a stage on each line, a call an argument, braces a field.
+What fits on a line stands on one; else a pipe has a stage on each line, a condition an alternative, a call an argument,
+braces a field; only numbers in square brackets fill their lines.
 Statements end with `;`, broken lists with a comma.  Single empty lines and all comments stay.
 Strings get double quotes, keys none, where that changes nothing; brackets around a value that needs none go.
 """
@@ -12,10 +13,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from instrc.collector import paused_collector
-from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
+from instrc.format.blocks import block_with_head, braces_of_block, file_lines, statements
+from instrc.format.chains import chain
 from instrc.format.comments import Comment, WordComments, comments_of_words
 from instrc.format.line_breaking import Doc, Group, Line, Nest, in_lines
-from instrc.format.lists import Item, bracketed, line_end, lines_above
+from instrc.format.lists import Item, bracketed
 from instrc.format.parts import Made, comments_beside, without_brackets
 from instrc.ir.tree import Leaf, Phrase, Tree
 from instrc.source import Source
@@ -31,8 +33,6 @@ _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous
 
 _BLOCKS = frozenset({"when", "when_chain", "each", "do", "attempt", "rounds", "repeat"})
 """Rules whose braces break together."""
-_CLOSED_BY_BRACE = _BLOCKS | {"anonymous"}
-"""Rules that may end with the brace of a block."""
 
 
 def format_program(source: Source) -> str:
@@ -86,11 +86,15 @@ class _Layouter:
             case "array":
                 return _list("array", parts, spaced=False)
             case "pipe":
-                return _pipe(parts)
+                return chain("pipe", [without_brackets(part, _CLOSED) for part in parts])
+            case "either":
+                return chain("either", parts)
             case "block":
                 return braces_of_block(parts)
             case "field":
                 return _row("field", [_key(parts[0]), *parts[1:]])
+            case rule if rule in _BLOCKS:
+                return block_with_head(rule, parts)
             case rule:
                 return _row(rule, parts)
 
@@ -105,30 +109,23 @@ def _word(leaf: Leaf, here: WordComments) -> Made:
 
 def _row(rule: str, parts: Sequence[Made]) -> Made:
     """Put parts side by side; comments between them go above all."""
-    if len(parts) == 1 and rule not in _BLOCKS:
+    if len(parts) == 1:
         part = without_brackets(parts[0], None if rule in _WHOLE else _CLOSED)
         item = replace(part.item, closed=False) if part.item.closed and rule != "anonymous" else part.item
         return Made(rule, item, blocks=part.blocks)
-    if rule in _BLOCKS:
-        parts = with_comments_of_else(parts)
     if rule in _WHOLE:
         parts = [*parts[:-1], without_brackets(parts[-1])]
     elif rule != "call":
         parts = [without_brackets(part, _CLOSED) for part in parts]
     docs: list[Doc] = []
-    hard = blocks = False
     for number, part in enumerate(parts):
         if number and not _close(parts[number - 1].kind, part.kind):
             docs.append(" ")
-        docs.append(part.raw if part.raw is not None and rule in _BLOCKS else part.item.doc)
-        hard = hard or part.item.hard
-        blocks = blocks or part.blocks
-    whole: Doc = tuple(docs)
-    first, last = parts[0].item, parts[-1].item
-    item = Item(whole, *comments_beside(parts), first.blank, hard, first.first, last.closed and rule in _CLOSED_BY_BRACE)
-    if rule not in _BLOCKS:
-        return Made(rule, item, blocks=blocks)
-    return Made(rule, replace(item, doc=Group(whole, hard)), raw=whole, blocks=True)
+        docs.append(part.item.doc)
+    hard = any(part.item.hard for part in parts)
+    first = parts[0].item
+    item = Item(tuple(docs), *comments_beside(parts), first.blank, hard, first.first, bracketed=rule == "inline")
+    return Made(rule, item, blocks=any(part.blocks for part in parts))
 
 
 def _close(left: str, right: str) -> bool:
@@ -198,7 +195,7 @@ def _list(kind: str, parts: Sequence[Made], *, spaced: bool) -> Made:
     items, behind = _items(parts, _SEPARATORS)
     opening, closing = parts[0], parts[-1]
     doc, hard = bracketed(_sign(opening), items, behind, _sign(closing), spaced=spaced)
-    item = Item(doc, opening.item.lead, closing.item.trail, opening.item.blank, hard, opening.item.first)
+    item = Item(doc, opening.item.lead, closing.item.trail, opening.item.blank, hard, opening.item.first, bracketed=True)
     return Made(kind, item, blocks=any(part.blocks for part in parts))
 
 
@@ -217,31 +214,3 @@ def _call(parts: Sequence[Made]) -> Made:
     lead, _ = comments_beside([callee, opening])
     item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
     return Made("call", item, blocks=any(part.blocks for part in parts[at + 1 : -1]))
-
-
-# ---- pipes
-
-
-def _pipe(parts: Sequence[Made]) -> Made:
-    """Lay out a pipe: on one line, or a stage on each."""
-    stages: list[Item] = []
-    waiting: tuple[Comment, ...] = ()
-    for part in parts:
-        if part.kind == "VBAR":
-            waiting = (*part.item.lead, *part.item.trail)
-        else:
-            item = without_brackets(part, _CLOSED).item
-            stages.append(_behind(waiting, item))
-            waiting = ()
-    first, *rest = stages
-    lead, trail = first.lead, stages[-1].trail
-    hard = bool(first.trail) or any(item.hard for item in stages) or any(item.above for item in rest)
-    hard = hard or any(item.trail for item in rest[:-1])
-    rows: list[Doc] = []
-    for number, item in enumerate(rest):
-        rows += [Line(), *lines_above(replace(item, blank=False)), "| ", Nest(item.inner)]
-        if number < len(rest) - 1:
-            rows += line_end(item)
-    doc = Group((first.doc, *line_end(first), Nest(tuple(rows))), hard)
-    whole = Item(doc, lead, trail, first.blank, hard, first.first)
-    return Made("pipe", whole, blocks=any(part.blocks for part in parts))

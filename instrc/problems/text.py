@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from instrc.limits.programs import REPORTED_MISTAKES
 from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
@@ -114,6 +115,21 @@ class StrayCharacter(Problem):
     in_string: bool = False
     instead: str | None = None
     """The sign that it looks like, as the full-width `，` looks like `,`."""
+    others: tuple[StrayCharacter, ...] = ()
+    """Further ones in the same line that look like signs."""
+
+    def joined_with(self, other: StrayCharacter) -> StrayCharacter | None:
+        """Return one mistake for two that look like signs and stand in one line; `None` if they are two mistakes."""
+        last = self.others[-1] if self.others else self
+        if not (self.instead and other.instead and last.at and other.at) or len(self.others) == REPORTED_MISTAKES:
+            return None
+        if "\n" in other.at.source.text[last.at.end : other.at.start]:
+            return None
+        return replace(self, others=(*self.others, other))
+
+    def before(self, place: int) -> StrayCharacter:
+        """Return it without those that stand behind a place."""
+        return replace(self, others=tuple(each for each in self.others if each.at and each.at.start < place))
 
     @property
     def message(self) -> str:
@@ -127,12 +143,24 @@ class StrayCharacter(Problem):
         """One short sentence: the way out."""
         if self.in_string:
             return f"write it as `\\u{ord(self.characters):04x}`"
+        if self.others:
+            return f"write `{self.instead}`, and replace the other signs of this kind in the line: {self._listed}"
         return f"write `{self.instead}`" if self.instead else "remove it"
+
+    @property
+    def _listed(self) -> str:
+        kinds = list(dict.fromkeys(f"`{each.characters}`" for each in self.others))
+        return ", ".join(kinds)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, self.instead or "", safe=self.instead is not None) if not self.in_string else ()
+        if self.in_string:
+            return ()
+        if self.others:
+            edits = tuple(Edit(each.at, each.instead) for each in (self, *self.others) if each.at and each.instead)
+            return (Fix(f"replace {len(edits)} signs", edits, safe=True),)
+        return replacement(self.at, self.instead or "", safe=self.instead is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@,||||||||||", strict=True))
+LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠．、。∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@.,.||||||||||", strict=True))
 """Characters that look like a sign of the language."""
 SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
-SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
+SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT", ".": "DOT"}
 DASHES = "−–—‐‑‒―"
 """Signs that look like `-`: of a number, of a list, between two stages."""
 OPERATORS = frozenset("-+*/%<>!?&^~$\\.,") | frozenset(DASHES)

@@ -76,6 +76,8 @@ class Scanner:
         del self.tokens[index:]
         self.comments[:] = [span for span in self.comments if span.start < place]
         self.problems[:] = [problem for problem in self.problems if problem.at is not None and problem.at.start < place]
+        if self.problems and isinstance(last := self.problems[-1], StrayCharacter):
+            self.problems[-1] = last.before(place)
         self.spoilt[:] = [(start, end) for start, end in self.spoilt if end > place]
         self.position = place
         self.done = False
@@ -169,9 +171,9 @@ class Scanner:
             return len(self.text)
         if number := _NUMBER_LIKE.match(self.text, start):
             return self._number(start, number.end())
-        if letter in LOOKALIKES:
-            instead = LOOKALIKES[letter]
-            self.problems.append(StrayCharacter(at=at, instead=instead))
+        instead = LOOKALIKES.get(letter)
+        if instead is not None and (instead != "." or self._joins_words(start)):
+            self._lookalike(StrayCharacter(at=at, instead=instead))
             self._take(SIGN_KINDS[instead], start, start + 1)
             return start + 1
         if letter in DASHES and self.text[start + 1 : start + 2].isdecimal() and not self._touches(start):
@@ -186,6 +188,19 @@ class Scanner:
             end += 1
         self.spoilt.append((start, end))
         return end
+
+    def _joins_words(self, start: int) -> bool:
+        """Tell whether a character stands in a path, between a value and a name."""
+        return self._touches(start) and self.text[start + 1 : start + 2].isidentifier()
+
+    def _lookalike(self, sign: StrayCharacter) -> None:
+        """Report a sign that only looks like one of the language; several in one line are one mistake."""
+        last = self.problems[-1] if self.problems else None
+        joined = last.joined_with(sign) if isinstance(last, StrayCharacter) else None
+        if joined is None:
+            self.problems.append(sign)
+        else:
+            self.problems[-1] = joined
 
     def _is_stray(self, letter: str) -> bool:
         """Tell whether a character only continues a run of meaningless ones."""

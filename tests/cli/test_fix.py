@@ -27,6 +27,7 @@ from instrc.problems.problem import Problem
         ('"a" -> Greet -> Answer\n', '"a" | Greet | Answer\n'),
         ("const a := Greet(prompt)\nAnswer(a)\n", "const a = Greet(prompt)\nAnswer(a)\n"),
         ("Greet（prompt）\n", "Greet(prompt)\n"),
+        ("a ＝ Greet（\n  prompt，\n）；\nAnswer（a。text）\n", "a = Greet(\n  prompt,\n);\nAnswer(a.text)\n"),
         ("Greet({ text = 'a' }) @ 'x'\n", "Greet({ text: 'a' }) @ 'x'\n"),
         ("Greet({ txt: 'a' })\n", "Greet({ text: 'a' })\n"),
         ("Greet @ { minProperites: 1 }\n", "Greet @ { minProperties: 1 }\n"),

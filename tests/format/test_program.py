@@ -143,9 +143,90 @@ def test_the_layout_of_each_notation() -> None:
     assert formatted(UNTIDY) == TIDY
 
 
+BROKEN = """\
+Tell_Activity({
+  row: "the brackets of a call break together with those of its only argument",
+  history: entered,
+});
+Inline_Mixin(@ {
+  type: "object",
+  properties: { name: { type: "string", description: "so do those of a schema in the program" } },
+});
+Tell_Activity(
+  // A comment before the argument needs a line.
+  {
+    row: "the brackets of a call break together with those of its only argument",
+    history: entered,
+  },
+);
+Tell_Activity(
+  { row: "and so does one behind it" }, // here
+);
+const decided = when answer.decision is "Approve, with all the changes that were asked for"
+    or answer.decision @ { type: "string", pattern: "^(yes|of course)$" }
+    // Some say nothing.
+    or answer.silent {
+  Send_Activity(answer)
+} else when answer.later is true {
+  Wait_Activity(answer)
+};
+"Ask"
+  | repeat {
+      Ask_User(prompt)
+    } until answer.decision is "Approve, with all the changes that were asked for and some more"
+        or answer.decision @ { type: "string", pattern: "^(yes|of course)$" } max 3 else {
+      GiveUp(prompt)
+    };
+Measure_Activity({
+  primes: [
+    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
+    101, 103,
+  ],
+});
+"""
+
+
+def test_what_does_not_fit_breaks_where_a_reader_looks_for_it() -> None:
+    assert formatted(BROKEN) == BROKEN
+    on_few_lines = re.sub(r"(\n? *// .*\n)|\n", lambda found: found[1] or " ", BROKEN)
+    assert formatted(on_few_lines) == BROKEN
+
+
 def test_comments_around_else_move_into_its_block_and_all_its_statements_stay() -> None:
     text = "when a.b { A } // why\nelse /* so */ { B; C; D }"
     assert formatted(text) == "when a.b {\n  A\n} else {\n  // why\n  /* so */\n  B;\n  C;\n  D\n}\n"
+    text = "when a.b { A }\n// else\nelse when c // c\n{ B }\n// last\nelse when d { C }"
+    assert formatted(text) == ("when a.b {\n  A\n} else when c {\n  // else\n  // c\n  B\n} else when d {\n  // last\n  C\n}\n")
+
+
+def test_comments_between_a_repeat_and_its_condition_stay_at_the_end_of_its_block() -> None:
+    text = "const r = repeat { A } // good?\nuntil /* yes */ a.b // or so\nmax 3 // at last\nelse { B } // end"
+    assert formatted(text) == (
+        "const r = repeat {\n  A\n  // good?\n  /* yes */\n  // or so\n} until a.b max 3 else {\n  // at last\n  B\n}; // end\n"
+    )
+
+
+@given(commented())
+def test_a_comment_inside_a_statement_stays_with_it(text: str) -> None:
+    numbered = iter(range(1_000))
+    text = re.sub(r"// c|/\* b|// d|// own|/\* two", lambda found: f"{found[0]} #{next(numbered)} ", text)
+    before, after = (_statements_of_comments(each) for each in (text, formatted(text)))
+    assert {number: at for number, (at, inside) in before.items() if inside} == {
+        number: after[number][0] for number, (_, inside) in before.items() if inside
+    }
+
+
+def _statements_of_comments(text: str) -> dict[str, tuple[int, bool]]:
+    """Return of each numbered comment to which outermost statement it belongs, and whether it is inside of that."""
+    spans = [statement.span for statement in parsed(text).statements]
+    found = {}
+    for comment in re.finditer(r"(?://|/\*) \w+ #(\d+)", text):
+        place = comment.start()
+        started = sum(span.start < place for span in spans)
+        inside = started > 0 and place < spans[started - 1].end
+        before = re.sub(r"/\*.*?\*/", "", text[text.rfind("\n", 0, place) + 1 : place])
+        found[comment[1]] = (started if not before.strip() and not inside else started - 1, inside)
+    return found
 
 
 def test_a_comment_inside_of_a_line_stays_before_its_word_unless_that_closes_a_bracket() -> None:

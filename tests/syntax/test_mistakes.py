@@ -10,6 +10,7 @@ from printing import print_program
 from programs import mutated, mutations, programs
 
 from instrc.ir.surface import Program
+from instrc.problems.edits import applied
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
@@ -96,6 +97,22 @@ def test_a_character_that_looks_like_a_sign_is_read_as_that(letter: str, sign: s
     assert (problem.name, problem.at and problem.at.start) == ("stray-character", SIGNS.index(sign))
     assert f"`{sign}`" in (problem.hint or "")
     assert [type(statement).__name__ for statement in program.statements] == ["Binding", "Anonymous"]
+
+
+def test_the_signs_of_a_line_that_only_look_right_are_one_mistake_with_one_fix() -> None:
+    report = Report()
+    parse(Source("wide.aug", "A（b．c， d）； e； 。"), report)
+    signs, stray = report.problems
+    assert signs.hint == "write `(`, and replace the other signs of this kind in the line: `．`, `，`, `）`, `；`"
+    [fix] = signs.fixes
+    assert (applied("A（b．c， d）； e；", [fix])[0], fix.title) == ("A(b.c, d); e;", "replace 6 signs")
+    assert stray.hint == "remove it"
+
+
+def test_as_many_signs_as_a_line_has_are_no_limit() -> None:
+    report = Report()
+    parse(Source("wide.aug", "A（" + "b，" * 20_000), report)
+    assert [problem.name for problem in report.problems][:1] == ["too-many-mistakes"]
 
 
 @given(programs(most=3), mutations())

@@ -9,9 +9,11 @@ const health = try {
 } else {
   {
     status: "unreachable",
-    history: Tell_Activity(
-      { row: "5 rag_search: /health request failed", history: entered, error },
-    ),
+    history: Tell_Activity({
+      row: "5 rag_search: /health request failed",
+      history: entered,
+      error,
+    }),
   }
 };
 
@@ -19,14 +21,19 @@ when health.status is "ok" {
   try {
     const found = RagSearch_Activity({ question, top_k, after: health.history });
     when found.error @ { type: "string" } {
-      Tell_Activity(
-        { row: "5 rag_search: /search answered with a field \"error\"", history: entered, found },
-      )
+      Tell_Activity({
+        row: "5 rag_search: /search answered with a field \"error\"",
+        history: entered,
+        found,
+      })
     } else {
       const answered = Tell_Activity({ row: "5 rag_search: success (1)", history: entered, found });
-      const titles = Tell_Activity(
-        { row: "5 rag_search: success (2)", history: answered, found, top_k },
-      );
+      const titles = Tell_Activity({
+        row: "5 rag_search: success (2)",
+        history: answered,
+        found,
+        top_k,
+      });
       Tell_Activity({ row: "5 rag_search: success (3)", history: titles, found })
     }
   } else {

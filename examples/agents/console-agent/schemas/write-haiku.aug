@@ -8,9 +8,11 @@ const health = try {
 } else {
   {
     status: "unreachable",
-    history: Tell_Activity(
-      { row: "5 generate_haiku: /health request failed", history: entered, error },
-    ),
+    history: Tell_Activity({
+      row: "5 generate_haiku: /health request failed",
+      history: entered,
+      error,
+    }),
   }
 };
 
@@ -18,24 +20,26 @@ when health.status is "ok" {
   try {
     const made = GenerateHaiku_Activity({ theme, after: health.history });
     when made.error @ { type: "string" } {
-      Tell_Activity(
-        {
-          row: "5 generate_haiku: /generate_haiku answered with a field \"error\"",
-          history: entered,
-          made,
-        },
-      )
+      Tell_Activity({
+        row: "5 generate_haiku: /generate_haiku answered with a field \"error\"",
+        history: entered,
+        made,
+      })
     } else {
       const poem = Tell_Activity({ row: "5 generate_haiku: success (1)", history: entered, made });
-      const syllables = Tell_Activity(
-        { row: "5 generate_haiku: success (2)", history: poem, made },
-      );
+      const syllables = Tell_Activity({
+        row: "5 generate_haiku: success (2)",
+        history: poem,
+        made,
+      });
       Tell_Activity({ row: "5 generate_haiku: success (3)", history: syllables, made })
     }
   } else {
-    Tell_Activity(
-      { row: "5 generate_haiku: /generate_haiku request failed", history: entered, error },
-    )
+    Tell_Activity({
+      row: "5 generate_haiku: /generate_haiku request failed",
+      history: entered,
+      error,
+    })
   }
 } else when health.status is "unreachable" {
   health.history

@@ -4,12 +4,10 @@ input called;
 const listed = ListModels_Activity({ called });
 
 when listed.by is "language model" {
-  WriteRecord_Activity(
-    {
-      made: DoYourself({ task: listed.task, inputs: prompt }),
-      taken: { id: "language model", reason: "It does this itself." },
-    },
-  )
+  WriteRecord_Activity({
+    made: DoYourself({ task: listed.task, inputs: prompt }),
+    taken: { id: "language model", reason: "It does this itself." },
+  })
 } else {
   const answers = each model in listed.models {
     try { AskStatus_Activity({ model: model.id }) } else { { loaded: false } }
@@ -22,7 +20,8 @@ when listed.by is "language model" {
   } else {
     ChooseModel(listed.task, prompt, offered.models, { id: OneOf(offered.ids) })
   };
-  WriteRecord_Activity(
-    { made: RunInference_Activity({ model: taken.id, task: listed.task, inputs: prompt }), taken },
-  )
+  WriteRecord_Activity({
+    made: RunInference_Activity({ model: taken.id, task: listed.task, inputs: prompt }),
+    taken,
+  })
 }
