@@ -10,6 +10,7 @@ from typing import TypeAlias
 from instrc import arguments
 from instrc.importing.vibes_in_memory import schemas_in_memory
 from instrc.jsonvalue import Json
+from instrc.launching.engines import EngineName
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import all_activities
 from instrc.launching.hosting import Here, close_stores, host_of
@@ -46,7 +47,7 @@ def run(
     activities: Handlers = (),
     people: People | None = None,
     checks: Mapping[str, Check] | None = None,
-    engine: str = "memory",
+    engine: EngineName = "memory",
     store: str | os.PathLike[str] | None = None,
     export: str | None = None,
     id: str | None = None,  # noqa: A002  -- its name
@@ -106,7 +107,7 @@ async def run_async(
     activities: Handlers = (),
     people: People | None = None,
     checks: Mapping[str, Check] | None = None,
-    engine: str = "memory",
+    engine: EngineName = "memory",
     store: str | os.PathLike[str] | None = None,
     export: str | None = None,
     id: str | None = None,  # noqa: A002  -- its name
@@ -170,7 +171,7 @@ def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
 def find_run(
     id: str,  # noqa: A002  -- its name
     *,
-    engine: str = "durable",
+    engine: EngineName = "durable",
     store: str | os.PathLike[str] | None = None,
     model: Model | None = None,
     activities: Handlers = (),
@@ -192,7 +193,7 @@ def find_run(
 async def find_run_async(
     id: str,  # noqa: A002  -- its name
     *,
-    engine: str = "durable",
+    engine: EngineName = "durable",
     store: str | os.PathLike[str] | None = None,
     model: Model | None = None,
     activities: Handlers = (),

@@ -6,6 +6,7 @@ import os
 import stat
 from importlib import import_module
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from instrc import problems
 from instrc.launching.equipping import equip
@@ -16,7 +17,8 @@ from instrc.runtime.engine import Engine, Equip, Keep
 from instrc.runtime.events import Sink
 from instrc.runtime.questions import People
 
-ENGINES = {
+EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
+ENGINES: dict[str, str] = {
     "memory": "instrc.runtime.folder:FolderEngine",
     "durable": "instrc.runtime.drivers.dbos.engine:DurableEngine",
     "temporal": "instrc.runtime.drivers.temporal.engine:TemporalEngine",

@@ -136,7 +136,7 @@ def words_of(outcome: Outcome | None) -> str:
 
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
-    """Run a coroutine to its end, from code that is not asynchronous."""
+    """Run a coroutine to its end, from code that is not asynchronous; a `RuntimeError` inside of code that is."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -146,5 +146,6 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     if not inside:
         return asyncio.run(work)
     work.close()
-    message = "this is called from a running event loop: await the asynchronous form instead"
+    asynchronous = getattr(work, "__name__", "")
+    message = f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"
     raise RuntimeError(message)

@@ -148,3 +148,11 @@ def test_a_call_that_is_not_full_is_sent_when_it_has_waited_long_enough() -> Non
 
     asyncio.run(both())
     assert asked == [["step1_a_item1", "step1_a_item2"]]
+
+
+def test_asynchronous_code_is_told_what_to_await() -> None:
+    async def called() -> None:
+        instrc.run(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))), "a")
+
+    with pytest.raises(RuntimeError, match="use `await` with `run_async` instead"):
+        asyncio.run(called())

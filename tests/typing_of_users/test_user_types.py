@@ -94,6 +94,7 @@ WRONG = [
     ('instrc.compile("A", emit="schema")', "schema"),
     ('instrc.compile("A", naming="snake")', "snake"),
     ("instrc.compile(3)", "int"),
+    ('instrc.run("A", engine="durabel")', "durabel"),
 ]
 
 
