@@ -6,6 +6,7 @@ Hovering or focusing a step shows its schema and the line of the source; a chunk
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
@@ -25,6 +26,7 @@ _WITHOUT_SCRIPTS = (
     "@media print { figure > svg.instrc { max-height: none; break-inside: auto } }"
 )
 """Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
+_SIGNIFICANT = re.compile("[<>&\ud800-\udfff]")
 _SMALLEST = 0.8
 """How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
 
@@ -112,10 +114,11 @@ def _entries(items: Iterable[PictureStep | Box], prefix: str) -> Iterator[str]:
 def _entry(node: PictureStep, prefix: str) -> str:
     reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
     notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
-    link = f'<a href="#{prefix}{node.id}" data-go="{prefix}{node.id}">{escape(node.key)}</a>'
+    link = f'<a href="#{prefix}{node.id}">{escape(node.key)}</a>'
     return f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
 
 
 def _embedded(value: Json) -> str:
-    """Return JSON in ASCII that cannot end the script element it stands in; halves of surrogate pairs are escaped as well."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    """Return JSON that cannot end the script element it stands in; halves of surrogate pairs are no text, and escaped as well."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _SIGNIFICANT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-  const { facts, of } = JSON.parse(document.getElementById("data").textContent);
-  const factOf = (item) => facts[of[item.dataset.id]];
+  const { schemas, facts, of } = JSON.parse(document.getElementById("data").textContent);
+  const factOf = (item) => facts[of[item.id]];
   const root = document.documentElement;
   const panel = document.getElementById("panel");
   const pictures = document.getElementById("pictures");
@@ -30,17 +30,44 @@
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return made;
   };
-  const pretty = (value) => JSON.stringify(value, null, 2) ?? "true";
 
-  function showStep(fact) {
+  // A value of the table as JSON text. It is never made a value of JavaScript, which would sort keys and round numbers.
+  function pretty(number, indent = "") {
+    const value = schemas[number];
+    if (typeof value === "string") return JSON.stringify(value);
+    const [kind, ...inside] = value;
+    if (kind !== "[" && kind !== "{") return kind;
+    const deeper = indent + "  ";
+    const parts = [];
+    if (kind === "[") for (const part of inside) parts.push(deeper + pretty(part, deeper));
+    else for (let at = 0; at < inside.length; at += 2) parts.push(`${deeper}${pretty(inside[at])}: ${pretty(inside[at + 1], deeper)}`);
+    const end = kind === "[" ? "]" : "}";
+    return parts.length ? `${kind}\n${parts.join(",\n")}\n${indent}${end}` : kind + end;
+  }
+
+  // The steps at the other ends of arrows, to go there: in a long picture they are out of sight.
+  function neighbours(words, ids) {
+    const found = [...new Set(ids)].filter((id) => factOf(document.getElementById(id) || {}));
+    if (!found.length) return;
+    const line = element("p", words, { class: "near" });
+    for (const id of found) {
+      const button = element("button", factOf(document.getElementById(id)).name, { type: "button" });
+      button.addEventListener("click", () => go(id));
+      line.append(" ", button);
+    }
+    panel.append(line);
+  }
+
+  function showStep(fact, id) {
     panel.replaceChildren(element("h2", fact.name));
     const where = [fact.lane, ...fact.notes].join(" · ");
     panel.append(element("p", where, { class: "where" }));
     if (fact.source) panel.append(element("pre", fact.source, { class: "line" }));
     if (fact.reads.length) panel.append(element("p", "Reads " + fact.reads.join(", ")));
-    const chunk = facts[fact.chunk];
-    const steps = chunk && chunk.views.process && chunk.views.process.properties;
-    panel.append(element("pre", pretty(steps && steps[fact.name])));
+    const ends = arrows.get(id) || [];
+    neighbours("Comes from", ends.filter((arrow) => arrow.dataset.to === id).map((arrow) => arrow.dataset.from));
+    neighbours("Is read by", ends.filter((arrow) => arrow.dataset.from === id).map((arrow) => arrow.dataset.to));
+    panel.append(element("pre", pretty(fact.schema)));
   }
 
   function showChunk(fact, view = "tool") {
@@ -64,7 +91,7 @@
   }
 
   function show(item) {
-    const id = item.dataset.id;
+    const { id } = item;
     if (shown === id) return;
     shown = id;
     for (const arrow of lit) arrow.classList.remove("on");
@@ -73,7 +100,8 @@
     for (const arrow of lit) arrow.classList.add("on");
     if (lit.length) item.closest("svg").classList.add("lit");
     const fact = factOf(item);
-    if (fact) (fact.views ? showChunk : showStep)(fact);
+    if (fact && fact.views) showChunk(fact);
+    else if (fact) showStep(fact, id);
   }
 
   function pin(item) {
@@ -100,8 +128,10 @@
     item.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   for (const figure of document.querySelectorAll("figure")) {
-    const first = figure.querySelector(".step, .choose");
-    if (first) first.setAttribute("tabindex", "0");
+    figure.querySelectorAll(".step, .choose").forEach((item, index) => {
+      item.setAttribute("role", "button");
+      item.setAttribute("tabindex", index ? "-1" : "0");
+    });
   }
   pictures.addEventListener("keydown", (event) => {
     const item = target(event);
@@ -194,11 +224,18 @@
   });
   addEventListener("afterprint", () => { for (const paper of document.querySelectorAll(".paper")) paper.remove(); });
 
+  function go(id) {
+    const item = document.getElementById(id);
+    if (!item) return;
+    const figure = item.closest("figure");
+    if (figure.hidden) { chooser.value = figure.dataset.export; chooser.dispatchEvent(new Event("change")); }
+    if (pinned) pin(item);
+    focus(item);
+  }
   document.getElementById("list").addEventListener("click", (event) => {
-    const id = event.target.dataset && event.target.dataset.go;
-    if (!id) return;
+    const link = event.target.closest("a");
+    if (!link) return;
     event.preventDefault();
-    const item = document.querySelector(`[data-id="${id}"]`);
-    if (item) { if (item.closest("figure").hidden && chooser) { chooser.value = item.closest("figure").dataset.export; chooser.dispatchEvent(new Event("change")); } focus(item); }
+    go(link.hash.slice(1));
   });
 })();

@@ -18,11 +18,12 @@ _SMALL = 6.65
 _ROUND = 5.0
 
 _DARK = (
-    "--paper: #0b1120; --ink: #e2e8f0; --soft: #a3b1c6; --line: #64748b; --band: #0f172a; --block: #1e293b; --focus: #c4b5fd; "
-    "--model: #7aa9ff; --model-fill: #14254a; --server: #4ade80; --server-fill: #0c2f1c; --user: #fbbf24; --user-fill: #3b2708;"
+    "--paper: #0b1120; --ink: #e2e8f0; --soft: #a3b1c6; --line: #64748b; --band: #0f172a; --block: #1e293b; --back: #161f31; "
+    "--focus: #c4b5fd; --model: #7aa9ff; --model-fill: #14254a; --server: #4ade80; --server-fill: #0c2f1c; "
+    "--user: #fbbf24; --user-fill: #3b2708;"
 )
 _LIGHT = (
-    "--paper: #ffffff; --ink: #0f172a; --soft: #475569; --line: #94a3b8; --band: #ffffff; --block: #f1f5f9; "
+    "--paper: #ffffff; --ink: #0f172a; --soft: #475569; --line: #94a3b8; --band: #ffffff; --block: #f1f5f9; --back: #f6f8fb; "
     "--model: #1d4ed8; --model-fill: #e0ecff; --server: #15803d; --server-fill: #dcfce7; --user: #b45309; --user-fill: #fef3c7;"
 )
 
@@ -73,8 +74,10 @@ def _figure(value: Layout, *, styled: bool, prefix: str) -> Iterator[str]:
     yield _text("small", value.lanes[0][1] + 70, top + 18, shorten_to_width(inputs, WIDTH - 76, _SMALL), inputs)
     for box in value.boxes:
         yield from _frames(box)
+    yield f'<g marker-end="url(#{prefix}head)">'
     for arrow in value.arrows:
         yield _arrow(arrow, prefix)
+    yield "</g>"
     for box in value.boxes:
         yield from _contents(box, prefix)
     yield "</svg>\n"
@@ -96,7 +99,7 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
     said = f"{LANES[box.lane]} chunk {box.name}" + (", the entry" if box.entry else "") if box.lane else box.title
     yield f'<g class="{kind}{entry}" role="group" aria-label="{escape(said)}">'
     if box.lane:
-        yield f'<g class="choose {box.lane}{entry}" data-id="{prefix}{box.id}"{_button(f"Views of {said}")}>'
+        yield f'<g class="choose {box.lane}{entry}" id="{prefix}{box.id}">'
         yield f'<rect class="frame" {_area(placed)} rx="8"/>'
         called = f"{box.title} · {LANES[box.lane]}"
         shift = 70 if box.entry else 0
@@ -127,10 +130,8 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
 
 def _step(placed: PlacedNode, prefix: str) -> str:
     node, area = placed.node, placed.area
-    reads = ", ".join(text.line.text for text in placed.reads)
-    said = f"{node.key}, {LANES[node.lane].lower()}" + (f", reads {reads}" if reads else "")
     parts = [
-        f'<g class="step {node.lane}" id="{prefix}{node.id}" data-id="{prefix}{node.id}"{_button(said)}>',
+        f'<g class="step {node.lane}" id="{prefix}{node.id}">',
         f'<rect class="frame" {_area(placed)} rx="6"/>',
         _text("key", area.x + PAD, area.y + 17, shorten_to_width(node.key, area.width - 2 * PAD, _LETTER), node.key),
         *(
@@ -155,7 +156,7 @@ def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str
         if back:
             yield from _label("small", text.x, text.y + 12, said, width, _SMALL)
         else:
-            yield _text("small", text.x, text.y + 12, shorten_to_width(said, width, _SMALL), text.line.text)
+            yield _text("small", text.x, text.y + 12, shorten_to_width(said, width, _SMALL), said)
 
 
 def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
@@ -169,7 +170,7 @@ def _arrow(arrow: Edge, prefix: str) -> str:
     lane = f" {arrow.lane}" if arrow.lane else ""
     return (
         f'<path class="arrow{lane}" data-from="{prefix}{arrow.source}" data-to="{prefix}{arrow.target}" '
-        f'marker-end="url(#{prefix}head)" d="{_route(arrow.points)}"/>'
+        f'd="{_route(arrow.points)}"/>'
     )
 
 
@@ -199,10 +200,6 @@ def _towards(corner: tuple[float, float], other: tuple[float, float]) -> str:
 def _area(placed: PlacedBox | PlacedNode) -> str:
     area = placed.area
     return f'x="{_number(area.x)}" y="{_number(area.y)}" width="{_number(area.width)}" height="{_number(area.height)}"'
-
-
-def _button(said: str) -> str:
-    return f' role="button" tabindex="-1" aria-label="{escape(said)}"'
 
 
 def _rectangle(kind: str, x: float, y: float, width: float, height: float, round_: int) -> str:

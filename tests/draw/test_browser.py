@@ -50,6 +50,16 @@ ACTIONS = """
   said.hovered = panel.textContent;
   said.lit = at(".arrow.on").length;
   said.panelInSight = panel.getBoundingClientRect().bottom <= innerHeight + 1;
+  said.went = [];
+  for (const each of at(".step").slice(0, 20)) {
+    fire(each, "mouseover");
+    for (const way of at(".near")) {
+      const to = way.querySelector("button");
+      to.click();
+      const [from, there] = [each, document.activeElement].map((step) => step.querySelector("text").textContent);
+      said.went.push([from, way.firstChild.textContent, to.textContent, there === to.textContent]);
+    }
+  }
   const chunk = at(".choose")[0];
   fire(chunk, "click");
   said.tabs = at('[role="tab"]').map((tab) => tab.textContent);
@@ -59,7 +69,8 @@ ACTIONS = """
   fire(document.querySelector(".choose"), "click");
   document.querySelector(".step").focus();
   fire(document.activeElement, "keydown", { key: "End" });
-  said.end = document.activeElement.getAttribute("aria-label");
+  said.end = [...document.activeElement.querySelectorAll("text")].map((text) => text.textContent).join(", ");
+  said.endRole = document.activeElement.getAttribute("role");
   said.endAbovePanel = document.activeElement.getBoundingClientRect().bottom <= panel.getBoundingClientRect().top + 1;
   said.stops = at('.instrc [tabindex="0"]').length;
   fire(document.activeElement, "keydown", { key: "Enter" });
@@ -79,7 +90,7 @@ ACTIONS = """
   find.value = "step1_";
   find.dispatchEvent(new Event("input"));
   said.found = document.getElementById("found").textContent;
-  const unnamed = at('[role="button"], [role="group"]').filter((item) => !item.getAttribute("aria-label"));
+  const unnamed = at('[role="button"], [role="group"]').filter((item) => !item.getAttribute("aria-label") && !item.textContent);
   said.unnamed = unnamed.length;
   const drawnSteps = at("figure .step").length;
   dispatchEvent(new Event("beforeprint"));
@@ -151,10 +162,14 @@ def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
     assert seen["hovered"].startswith("step1_identify")
     assert '"references"' in seen["hovered"]
     assert seen["lit"] == 1
+    assert ["step8_confirm", "Is read by", "step13_thank", True] in seen["went"]
+    assert ["step13_thank", "Comes from", "step8_confirm", True] in seen["went"]
+    assert all(there for *_, there in seen["went"])
     assert seen["tabs"] == ["tool", "result", "process"]
     assert '"references"' in seen["process"]
     assert seen["focused"] == "process"
-    assert seen["end"].startswith("step17_report, model, reads step14_when")
+    assert seen["end"].startswith("step17_report, ← step14_when")
+    assert seen["endRole"] == "button"
     assert seen["stops"] == 1
     assert (seen["pinned"], seen["free"]) == (1, 0)
     assert seen["theme"] == "dark"
@@ -162,3 +177,14 @@ def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
     assert seen["ink"] != seen["paper"]
     assert seen["found"] == "1 of 9"
     assert seen["unnamed"] == 0
+
+
+def test_a_schema_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    """An object of JavaScript would sort keys that are numbers, and round large ones."""
+    document = straight(1)
+    [step] = next(iter(document["properties"].values()))["properties"].values()
+    step["properties"] = {"2": {"maximum": 12345678901234567890, "minimum": 1.0}, "1": {"enum": [[], {}, "\ud83d\ude42<"]}}
+    shown = act(document, tmp_path)["hovered"]
+    assert json.dumps(step["properties"]["2"], indent=2).replace("\n", "\n    ") in shown
+    assert shown.index('"2": {') < shown.index('"1": {')
+    assert '[],\n        {},\n        "🙂<"' in shown

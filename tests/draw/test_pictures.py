@@ -19,6 +19,7 @@ from instrc.draw.layout import layout
 from instrc.draw.mermaid import mermaid
 from instrc.draw.picture import picture_of
 from instrc.draw.places import WIDTH, PlacedBox, PlacedNode
+from instrc.draw.shared_json import SharedJson
 from instrc.draw.svg import svg
 from instrc.draw.words import wide
 from instrc.ir.picture import Picture
@@ -141,9 +142,7 @@ def test_words_of_a_program_stay_in_their_places() -> None:
     assert "<script>alert" not in page
     assert page.count("</script>") == 2
     ET.fromstring(svg(drawn))  # noqa: S314  -- our own
-    data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
-    assert data is not None
-    assert any(fact["name"].startswith("</script>") for fact in json.loads(data[1])["facts"])
+    assert any(fact["name"].startswith("</script>") for fact in _data(page)["facts"])
     assert "\x00" not in page
     assert not re.search(r"[\ud800-\udfff]", page)
     for text in (mermaid(drawn), dot(drawn)):
@@ -152,14 +151,61 @@ def test_words_of_a_program_stay_in_their_places() -> None:
 
 def test_a_page_has_the_text_of_steps_that_exports_share_once() -> None:
     page = html([picture(blocks()) for _ in range(10)])
+    data = _data(page)
+    once, shown = data["facts"], data["of"]
+    assert len({json.dumps(fact) for fact in once}) == len(once) == len(shown) / 10
+    items = re.findall(r'<g class="(?:step|choose)[^"]*" id="e0-([^"]+)"', page)
+    assert len(items) == len(once)
+    for item in items:
+        assert {shown[f"e{index}-{item}"] for index in range(10)} == {shown[f"e0-{item}"]}
+
+
+def test_a_page_has_each_value_of_its_schemas_once_and_whole() -> None:
+    large = {"minimum": 12345678901234567890, "maximum": 2.0, "$defs": {"2": {}, "1": {"enum": [None, True]}}}
+    document = straight(3)
+    first = next(iter(document["properties"].values()))["properties"]
+    key = next(iter(first))
+    first[key] = {**large, **first[key]}
+    data = _data(html([picture(document)]))
+    assert len({json.dumps(value) for value in data["schemas"]}) == len(data["schemas"])
+    [number] = [fact["schema"] for fact in data["facts"] if fact["name"] == key]
+    assert _value(data["schemas"], number) == json.dumps(first[key], ensure_ascii=False)
+
+
+def test_values_that_nest_as_deep_as_they_like_have_numbers() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep, deep]
+    table = SharedJson()
+    assert table.number_of(deep) == 100_000
+    assert table.number_of([deep, deep]) == 100_001
+
+
+def test_a_page_of_2000_steps_is_of_a_size_to_be_sent() -> None:
+    """Each step has 1,000 letters of schema of its own here, which is in three views of its chunk."""
+    document = straight(2000)
+    for chunk_ in document["properties"].values():
+        for key, step_ in chunk_["properties"].items():
+            step_["description"] = key * (1000 // len(key))
+    assert len(html([picture(document)]).encode()) < 7_500_000
+
+
+def _data(page: str) -> Any:
     data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     assert data is not None
-    once, shown = json.loads(data[1])["facts"], json.loads(data[1])["of"]
-    assert len({json.dumps(fact) for fact in once}) == len(once) == len(shown) / 10
-    for item in re.findall(r'data-id="e0-([^"]+)"', page):
-        assert {shown[f"e{index}-{item}"] for index in range(10)} == {shown[f"e0-{item}"]}
-    for place, fact in ((at, once[number]) for at, number in shown.items() if "chunk" in once[number]):
-        assert fact["name"] in once[fact["chunk"]]["views"]["process"]["properties"], place
+    return json.loads(data[1])
+
+
+def _value(table: Any, number: int) -> str:
+    """Return a value of the table of a page as JSON text in one line."""
+    value = table[number]
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    kind, *inside = value
+    texts = [_value(table, part) for part in inside]
+    if kind == "[":
+        return f"[{', '.join(texts)}]"
+    return f"{{{', '.join(map(': '.join, zip(texts[::2], texts[1::2], strict=True)))}}}" if kind == "{" else str(kind)
 
 
 def test_a_page_asks_for_nothing_from_anywhere() -> None:
@@ -221,7 +267,7 @@ def test_branches_are_told_to_those_who_do_not_see_them() -> None:
     tree = ET.fromstring(svg(drawn))  # noqa: S314  -- our own
     for step, branch in groups.items():
         told = [each for each in tree.iter() if each.get("aria-label") == branch and each.get("role") == "group"]
-        assert any((inner.get("aria-label") or "").startswith(f"{step}, ") for each in told for inner in each.iter()), step
+        assert any("".join(inner.itertext()).startswith(step) for each in told for inner in each.iter()), step
     items = re.findall(r"<ol>.*</ol>", html([drawn]), re.DOTALL)
     entries = ET.fromstring(items[0])  # noqa: S314
     for step, branch in groups.items():
