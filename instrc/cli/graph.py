@@ -59,6 +59,8 @@ def command(
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
+            if text and form is PictureFormat.MERMAID and output is not None and output.suffix.lower() == ".md":
+                text = f"```mermaid\n{text}```\n"  # what draws Markdown draws fenced charts
     except CompileError as error:
         report.take(error)
     found = report.once()
@@ -126,7 +128,7 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
         return "\n".join(map(dot, pictures))
     from instrc.draw.mermaid import mermaid
 
-    return "\n".join(map(mermaid, pictures))
+    return mermaid(*pictures) if pictures else ""
 
 
 def _refuse_long_page(pictures: list[Picture]) -> None:

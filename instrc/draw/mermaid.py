@@ -14,47 +14,65 @@ _STYLES = {
 }
 
 
-def mermaid(picture: Picture) -> str:
-    """Return the text of a flowchart; chunks and blocks are subgraphs, lanes are colours."""
-    return "\n".join(_lines(picture)) + "\n"
+def mermaid(*pictures: Picture) -> str:
+    """Return the text of a flowchart; chunks and blocks are subgraphs, lanes are colours.
+
+    Mermaid reads one chart from a text, so several exports are subgraphs of one.
+    """
+    return "\n".join(_lines(pictures)) + "\n"
 
 
-def _lines(picture: Picture) -> Iterator[str]:
-    if picture.title:
-        yield f'---\ntitle: "{_quoted(picture.title)}"\n---'
+def _lines(pictures: tuple[Picture, ...]) -> Iterator[str]:
+    one = pictures[0] if len(pictures) == 1 else None
+    if one is not None and one.title:
+        yield f'---\ntitle: "{_quoted(one.title)}"\n---'
     yield "flowchart TD"
-    yield from (f'  in{index}(["{_quoted(name)}"])' for index, name in enumerate(picture.inputs))
+    if one is not None:
+        yield from _chart(one, "", "  ")
+    for index, picture in enumerate(pictures if one is None else ()):
+        yield f'  subgraph e{index}["{_quoted(picture.title or picture.name)}"]'
+        yield from _chart(picture, f"e{index}_", "    ")
+        yield "  end"
+    for lane, style in _STYLES.items():
+        if nodes := [id_ for index, each in enumerate(pictures) for id_ in _nodes(each, lane, "" if one else f"e{index}_")]:
+            yield f"  classDef {lane} {style}"
+            yield f"  class {','.join(nodes)} {lane}"
+
+
+def _nodes(picture: Picture, lane: str, prefix: str) -> list[str]:
+    return [f"{prefix}{node.id}" for node in picture.nodes() if node.lane == lane]
+
+
+def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
+    """Yield the boxes and arrows of a picture; `prefix` stands before each id."""
     inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
+    yield from (f'{indent}{prefix}{id_}(["{_quoted(name)}"])' for name, id_ in inputs.items())
     for box in picture.boxes:
-        yield from _box(box, "  ")
+        yield from _box(box, prefix, indent)
     for item in picture.all():
         for line in reads_of(item):
             source = line.source or inputs.get(line.text.partition(".")[0])
             if source is not None and source != item.id:
-                yield f'  {source} -->|"{_quoted(line.text)}"| {item.id}'
-    for lane in picture.lanes():
-        if nodes := [node.id for node in picture.nodes() if node.lane == lane]:
-            yield f"  classDef {lane} {_STYLES[lane]}"
-            yield f"  class {','.join(nodes)} {lane}"
+                yield f'{indent}{prefix}{source} -->|"{_quoted(line.text)}"| {prefix}{item.id}'
 
 
-def _box(box: Box, indent: str) -> Iterator[str]:
+def _box(box: Box, prefix: str, indent: str) -> Iterator[str]:
     lane = f" · {LANES[box.lane]}" if box.lane else ""
     entry = "▶ entry · " if box.entry else ""
-    yield f'{indent}subgraph {box.id}["{entry}{_quoted(box.title)}{lane}"]'
+    yield f'{indent}subgraph {prefix}{box.id}["{entry}{_quoted(box.title)}{lane}"]'
     for index, section in enumerate(box.sections):
         inside = indent + "  "
         if section.title is not None:
-            yield f'{inside}subgraph {box.id}_{index}["{_quoted(section.title)}"]'
+            yield f'{inside}subgraph {prefix}{box.id}_{index}["{_quoted(section.title)}"]'
             inside += "  "
         if not section.items:
-            yield f'{inside}{box.id}_{index}_none[" "]'
+            yield f'{inside}{prefix}{box.id}_{index}_none[" "]'
         for item in section.items:
             if isinstance(item, Box):
-                yield from _box(item, inside)
+                yield from _box(item, prefix, inside)
             else:
                 notes = "".join(f"<br/><small>{_quoted(note)}</small>" for note in item.notes)
-                yield f'{inside}{item.id}["{_quoted(item.key)}{notes}"]'
+                yield f'{inside}{prefix}{item.id}["{_quoted(item.key)}{notes}"]'
         if section.title is not None:
             yield f"{indent}  end"
     yield f"{indent}end"

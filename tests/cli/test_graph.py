@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_the_ending_of_the_file_says_the_format(instrc: Instrc, folder: Path) ->
 def test_a_program_in_one_long_line_is_not_repeated_for_each_step(instrc: Instrc, folder: Path) -> None:
     (folder / "it.aug").write_text(" | ".join(f"Step{number}" for number in range(200)))
     page = instrc("graph", "it.aug", "--sketch", "--format", "html").out
-    assert page.count("\\u2026") > 190
+    assert page.count("…") > 190
     assert len(page) < 400_000
 
 
@@ -84,3 +85,16 @@ def test_more_exports_than_a_page_can_show_are_drawn_one_by_one(
     assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0
     monkeypatch.setattr("instrc.cli.graph.PAGE_STEPS", 1)
     assert instrc("graph", "two.aug", "--format", "html", "--export", "it").code == 0, "one is always drawn"
+
+
+def test_several_exports_are_one_flowchart_and_a_markdown_file_has_it_in_a_fence(instrc: Instrc, folder: Path) -> None:
+    """Mermaid reads one chart from a text, and what draws Markdown only draws fenced ones."""
+    (folder / "it.aug").write_text('tool first = "One" | A;\ntool second = "Two" | A | B;\n')
+    assert instrc("graph", "it.aug", "--sketch", "-o", "it.md").code == 0
+    text = (folder / "it.md").read_text()
+    assert text.startswith("```mermaid\nflowchart TD\n")
+    assert text.endswith("\n```\n")
+    assert text.count("flowchart TD") == 1
+    names = re.findall(r"^ *(?:subgraph )?(\w+)[[(]", text, re.MULTILINE)
+    assert len(names) == len(set(names))
+    assert {'subgraph e0["One"]', 'subgraph e1["Two"]'} < {line.strip() for line in text.splitlines()}
