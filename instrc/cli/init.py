@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +21,7 @@ def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; by default here.")] = Path(),
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Create a project: a program, two vibes and settings.
+    """Create a project: a program, its vibes, cases and settings.
 
     Nothing is overwritten.
 
@@ -41,8 +43,17 @@ def command(
         for path in kept:
             if path not in replaced:
                 tell(f"kept {path.as_posix()} as it is\n")
-        tell(f"next: {'' if folder == Path() else f'cd {folder.as_posix()} && '}instrc compile {PROGRAM}\n")
+        tell(f"next: {'' if folder == Path() else f'cd {_in_shell(folder)} && '}instrc compile {PROGRAM}\n")
     raise typer.Exit(code)
+
+
+def _in_shell(folder: Path) -> str:
+    """Return a path as a shell takes it."""
+    path = folder.as_posix()
+    path = f"./{path}" if path.startswith("-") else path  # else it would be an option
+    if os.name == "nt":
+        return f'"{path}"' if " " in path else path
+    return shlex.quote(path)
 
 
 def _may_stay(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The files of a new project: a program, its two vibes, settings, hooks and an editor that knows the file types."""
+"""The files of a new project: a program, its two vibes and its cases, settings, hooks and an editor that knows the file types."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from instrc import resources
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
+from instrc.tomltext import TomlError, read_toml
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"
@@ -36,6 +37,46 @@ _WRITE: Json = {
     "properties": {"text": {"description": "The reply, ready to be sent.", "type": "string", "maxLength": 900}},
     "required": ["text"],
 }
+
+_CASES = """\
+# Cases of `answer.aug`
+
+`instrc test` runs these; `instrc test --update` writes what comes out into the blocks after `answer`.
+
+## Thoughts are no part of the output
+
+```json answer
+{
+  "step1_read_letter": { "asks": "when the fair is", "tone": "friendly" },
+  "step2_write_reply": { "_considerations": "Short is best.", "text": "On Monday, Ann!", "_feedback": "-" }
+}
+```
+
+```json output
+{
+  "step1_read_letter": {
+    "asks": "when the fair is",
+    "tone": "friendly"
+  },
+  "step2_write_reply": {
+    "text": "On Monday, Ann!"
+  }
+}
+```
+
+## A reply without a text is a problem
+
+```json answer
+{
+  "step1_read_letter": { "asks": "when the fair is", "tone": "friendly" },
+  "step2_write_reply": { "_considerations": "-", "_feedback": "-" }
+}
+```
+
+```problems
+/step2_write_reply "text" is a required property
+```
+"""
 
 TABLE: Final = """\
 [tool.instrc]
@@ -75,6 +116,7 @@ def project() -> dict[str, str]:
     """Return the files of a new project by their paths below its folder."""
     return {
         PROGRAM: _SOURCE,
+        "answer.cases.md": _CASES,
         "schemas/read-letter.vibe.json": f"{dumps(_READ)}\n",
         "schemas/write-reply.vibe.json": f"{dumps(_WRITE)}\n",
         SETTINGS: TABLE,
@@ -85,7 +127,12 @@ def project() -> dict[str, str]:
 
 
 def with_table(settings: str) -> str | None:
-    """Return a `pyproject.toml` that exists with our table behind it; `None` if it has one."""
-    if "tool.instrc" in settings:
+    """Return a `pyproject.toml` that exists with our table behind it; `None` if it has one, or cannot take one."""
+    ending = "\r\n" if "\r\n" in settings else "\n"
+    joined = f"{settings.rstrip()}\n\n{TABLE}".lstrip().replace("\r\n", "\n").replace("\n", ending)
+    try:
+        tools = read_toml(settings).get("tool", {})
+        read_toml(joined)  # behind `tool = {…}` there can be no further table
+    except TomlError:
         return None
-    return f"{settings.rstrip()}\n\n{TABLE}"
+    return None if isinstance(tools, dict) and "instrc" in tools else joined

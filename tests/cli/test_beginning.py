@@ -24,6 +24,7 @@ def test_two_commands_lead_from_an_empty_folder_to_a_first_tool(instrc: Instrc, 
     assert (done.code, done.err) == (0, "")
     assert list(json.loads(done.out)["properties"]) == ["step1_read_letter", "step2_write_reply"]
     assert instrc("check", ".") == (0, "", "")
+    assert instrc("test") == (0, "", "2 passed\n")
     assert tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["instrc"]["roots"] == ["schemas"]
 
 
@@ -55,6 +56,42 @@ def test_init_adds_its_table_to_settings_and_leaves_the_rest(instrc: Instrc, fol
     assert settings["project"]["name"] == "mine"
     assert settings["tool"]["instrc"]["roots"] == ["schemas"]
     assert (folder / ".pre-commit-config.yaml").read_text() == "repos: []\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ('# not [tool.instrc]\n[project]\nname = "mine"\n', True),
+        ('[project]\r\nname = "mine"\r\n', True),
+        ("", True),
+        ('[tool.instrc]\nroots = ["mine"]\n', False),
+        ('[tool]\ninstrc = { roots = ["mine"] }\n', False),
+        ('[tool."instrc"]\nroots = ["mine"]\n', False),
+        ("tool = { mine = 1 }\n", False),
+        ("[broken", False),
+    ],
+)
+def test_settings_that_have_our_table_or_can_take_none_stay_as_they_are(
+    instrc: Instrc, folder: Path, given: str, *, taken: bool
+) -> None:
+    (folder / "pyproject.toml").write_bytes(given.encode())
+    done = instrc("init")
+    assert done.code == 0
+    assert ("kept pyproject.toml as it is\n" not in done.err) is taken
+    written = (folder / "pyproject.toml").read_bytes().decode()
+    if taken:
+        assert tomllib.loads(written)["tool"]["instrc"]["roots"] == ["schemas"]
+        assert written.startswith(given.rstrip())
+        assert written.count("\r\n") == (written.count("\n") if "\r" in given else 0)
+    else:
+        assert written == given
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("a b", "'a b'"), ("it's", "'it'\"'\"'s'"), ("-x", "./-x"), ("назначить", "'назначить'"), ("v1.2", "v1.2")]
+)
+def test_the_next_command_can_be_pasted(instrc: Instrc, folder: Path, name: str, said: str) -> None:
+    assert instrc("init", "--", name).err.endswith(f"next: cd {said} && instrc compile answer.aug\n")
 
 
 def test_init_writes_nothing_where_a_file_of_its_own_is(instrc: Instrc, folder: Path) -> None:

@@ -95,6 +95,6 @@ def test_several_exports_are_one_flowchart_and_a_markdown_file_has_it_in_a_fence
     assert text.startswith("```mermaid\nflowchart TD\n")
     assert text.endswith("\n```\n")
     assert text.count("flowchart TD") == 1
-    names = re.findall(r"^ *(?:subgraph )?(\w+)[[(]", text, re.MULTILINE)
+    names = re.findall(r"^ *(?:subgraph )?(\w+)[\[(]", text, re.MULTILINE)
     assert len(names) == len(set(names))
     assert {'subgraph e0["One"]', 'subgraph e1["Two"]'} < {line.strip() for line in text.splitlines()}
