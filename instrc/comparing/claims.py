@@ -9,17 +9,19 @@ from dataclasses import dataclass
 
 from instrc.comparing.changes import CutChanges
 from instrc.comparing.facts import free_names
+from instrc.comparing.inclusion import Inclusion, includes
 from instrc.comparing.pairs import Pairs
-from instrc.comparing.schemas import Inclusion, includes
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
 from instrc.jsonvalue import equal
 
 _HARMLESS = frozenset(
-    {"described", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"}
+    {
+        *("described", "default", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"),
+    }
 )
 """Changes after which those who serve the process get nothing new; of their own steps, what is read is looked at apart."""
-_OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "added", "required", "optional"})
+_OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "equivalent", "added", "required", "optional"})
 """Changes of a step's schema; the verdicts on the schemas say what they mean."""
 
 

@@ -34,7 +34,7 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     """Return whether `a` accepts every instance that `b` accepts, as `instrc.subsumes` in `public.py` describes."""
     engine = _engine()
     wide, narrow = _flat(a, documents), _flat(b, documents)
-    if wide is narrow or equal(wide, narrow) or (comparable(wide, narrow) and implies(narrow, wide)):
+    if wide is narrow or equal(wide, narrow) or (comparable(narrow, wide) and implies(narrow, wide)):
         return Subsumption("yes")
     try:
         accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)

@@ -120,7 +120,11 @@ MEMBERS_LOOKED_AT: Final = 2_000
 COMPARED_LEVELS: Final = 60
 """Levels of two vibes that are compared for `instrc diff`."""
 INSTANCES_COMPARED: Final = 400
-"""Instances that are tried for one comparison of two vibes."""
+"""Instances that are tried for one comparison of two vibes; as many are tried again for their parts."""
+COMPARED_PARTS: Final = 60
+"""Pairs of parts of two vibes, or of their branches, for which instances are thought of."""
+INSTANCES_OF_A_PART: Final = 40
+"""Instances that are thought of for one such pair."""
 SCHEMAS_ASKED: Final = 20_000
 """Schemas that the instances of one comparison are held against, where each meets very many branches: fewer are tried then."""
 NAMED_DEPTH: Final = 2

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, equal, mapping
+from instrc.schema.relations import implies
 from instrc.schema.walk import objects_below
 
 _INTO_DEFINITIONS = "#/$defs/"
@@ -19,20 +20,30 @@ _AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "une
 """Keywords under which a narrower schema may make a wider one."""
 
 
-def comparable(left: Json, right: Json) -> bool:
-    """Tell whether each reference in two schemas leads to an equal definition, or to the root of each.
+def comparable(narrow: Json, wide: Json) -> bool:
+    """Tell whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
 
-    That what stands below a root is narrower in the one may be taken for granted while just that is being shown of its root:
-    values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema around.
+    That what stands below a root or a definition is narrower in the one may be taken for granted while just that is being shown
+    of each of them: values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema
+    around.
     """
-    of_left, of_right = _References(left), _References(right)
-    references = of_left.references | of_right.references
+    of_narrow, of_wide = _References(narrow), _References(wide)
+    references = of_narrow.references | of_wide.references
     if not all(each.startswith(_INTO_DEFINITIONS) or each == _ROOT for each in references):
         return False
-    if _ROOT in references and (of_left.turned or of_right.turned):
+    turned = of_narrow.turned or of_wide.turned
+    if _ROOT in references and turned:
         return False
-    defined = any(each != _ROOT for each in references)
-    return not defined or equal(mapping(left).get("$defs", {}), mapping(right).get("$defs", {}))
+    named = (of_narrow.references & of_wide.references) - {_ROOT}  # nothing is known of what only one refers to
+    left, right = mapping(mapping(narrow).get("$defs")), mapping(mapping(wide).get("$defs"))
+    if not named or equal(left, right):
+        return True
+    return not turned and all(_narrower(left, right, each.removeprefix(_INTO_DEFINITIONS)) for each in named)
+
+
+def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
+    """Tell whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
+    return name in left and name in right and implies(left[name], right[name])
 
 
 class _References:

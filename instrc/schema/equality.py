@@ -13,7 +13,9 @@ class Equality:
     Who goes down two deep values and asks again at every level needs as many steps as there are levels, not their square.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, ordered: bool = False) -> None:
+        """Ask for objects with their members in the same order if `ordered`."""
+        self._ordered = ordered
         self._different: dict[tuple[int, int], tuple[Json, Json]] = {}
         """Kept alive, since they are known by identity."""
 
@@ -36,7 +38,7 @@ class Equality:
                 seen.add(pair)
                 path.append((a, b))
                 stack.append((a, b, False))
-            below = None if pair in self._different else _below(a, b)
+            below = None if pair in self._different else _below(a, b, ordered=self._ordered)
             if below is None:
                 self._different |= {(id(one), id(other)): (one, other) for one, other in path}
                 return False
@@ -44,12 +46,13 @@ class Equality:
         return True
 
 
-def _below(a: Json, b: Json) -> list[tuple[Json, Json]] | None:
+def _below(a: Json, b: Json, *, ordered: bool) -> list[tuple[Json, Json]] | None:
     """Return the pairs of parts that have to be equal; `None` if two values differ by themselves."""
     if isinstance(a, bool) or isinstance(b, bool):
         return [] if a is b else None
     if isinstance(a, dict) and isinstance(b, dict):
-        return [(item, b[key]) for key, item in a.items()] if a.keys() == b.keys() else None
+        alike = list(a) == list(b) if ordered else a.keys() == b.keys()
+        return [(item, b[key]) for key, item in a.items()] if alike else None
     if isinstance(a, list) and isinstance(b, list):
         return list(zip(a, b, strict=True)) if len(a) == len(b) else None
     return [] if a == b else None

@@ -81,6 +81,104 @@ def test_what_is_claimed_is_so(old: Any, new: Any, value: Any) -> None:
         assert not is_valid(found.refused, new)
 
 
+MAYBE: Any = {"anyOf": [obj([], s=TEXT), {"type": "null"}]}
+WIDE_MAYBE: Any = {"anyOf": [obj([], s={}), {"type": "null"}]}
+WHOLE: Any = {"type": "integer"}
+
+
+def kind(name: str, **properties: Any) -> dict[str, Any]:
+    return obj(["k", *properties], k={"const": name}, **properties)
+
+
+def tree(name: str, **properties: Any) -> dict[str, Any]:
+    """Return a schema of trees, whose definition has a name."""
+    node = {"$ref": f"#/$defs/{name}"}
+    return {**obj([], u=node), "$defs": {name: obj([], kids={"type": "array", "items": node}, **properties)}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes", "writers", "readers"),
+    [
+        (
+            obj([], u=obj([], v=obj([], a=TEXT, b=TEXT))),
+            obj([], u=obj([], v=obj([], b=TEXT, a=TEXT))),
+            "/u/v reordered (b, a)",
+            "yes",
+            "yes",
+        ),
+        ({**TEXT, "default": "a"}, {**TEXT, "default": "b"}, '/ default ("a" → "b")', "yes", "yes"),
+        (TEXT, {**TEXT, "default": None}, "/ default (none → null)", "yes", "yes"),
+        ({**TEXT, "examples": ["a"]}, TEXT, "/ described (examples)", "yes", "yes"),
+        ({"enum": ["a", "b"]}, {"enum": ["b", "a"]}, "/ reordered (enum)", "yes", "yes"),
+        ({"anyOf": [TEXT, {"type": "null"}]}, {"type": ["string", "null"]}, "/ equivalent (anyOf, type)", "yes", "yes"),
+        ({**WHOLE, "exclusiveMinimum": 0}, {**WHOLE, "minimum": 1}, "/ equivalent (exclusiveMinimum, minimum)", "yes", "yes"),
+        (TEXT, {**TEXT, "readOnly": True}, "/ changed (readOnly)", "yes", "yes"),
+        # parts that are no properties
+        ({"additionalProperties": TEXT}, {"additionalProperties": {}}, "/* widened (type)", "yes", "no"),
+        ({"prefixItems": [{}, {}]}, {"prefixItems": [{}, TEXT]}, "/1 narrowed (type)", "no", "yes"),
+        ({"patternProperties": {"^x-": TEXT}}, {"patternProperties": {"^x-": WHOLE}}, "/^x- changed (type)", "no", "no"),
+        # branches
+        (obj([], a=MAYBE), obj([], a=WIDE_MAYBE), "/a/s widened (type)", "yes", "no"),
+        (obj([], a=MAYBE["anyOf"][0]), obj([], a=MAYBE), "/a widened (anyOf)", "yes", "no"),
+        (obj([], a=MAYBE), obj([], a=obj([], s=TEXT)), "/a narrowed (anyOf)", "no", "yes"),
+        (
+            {"oneOf": [kind("a", x=TEXT), kind("b", x=TEXT)]},
+            {"oneOf": [kind("b", x={}), kind("a", x=TEXT)]},
+            '/x widened (type, where `k` is "b")\n/ reordered (oneOf)',
+            "yes",
+            "no",
+        ),
+        (
+            obj([], a=kind("a", x=TEXT)),
+            obj([], a={"oneOf": [kind("a", x=TEXT), kind("b", y=TEXT)]}),
+            "/a widened (oneOf)",
+            "yes",
+            "no",
+        ),
+        (
+            obj([], a={**obj([], s=TEXT), "description": "D"}),
+            obj([], a={"anyOf": [obj([], s={}), {"type": "null"}], "description": "D", "default": None}),
+            "/a/s widened (type)\n/a default (none → null)\n/a widened (anyOf)",
+            "yes",
+            "no",
+        ),
+        # recursion
+        (tree("U", a=TEXT), tree("V", a=TEXT), "", "yes", "yes"),
+        (tree("U", a=WHOLE), tree("V", a={"type": "number"}), "/u/a widened (type)", "yes", "no"),
+        (tree("U", a=TEXT), tree("U"), "/u/a removed", "yes", "no"),
+        # far down
+        (
+            obj(["o"], o=obj(["l"], l={"type": "array", "items": obj(["n", "s"], n=TEXT, s={**TEXT, "pattern": "^[A-Z]{2}-"})})),
+            obj(["o"], o=obj(["l"], l={"type": "array", "items": obj(["n", "s"], n=WHOLE, s={**TEXT, "pattern": "^[A-Z]{2}-"})})),
+            "/o/l/*/n changed (type)",
+            "no",
+            "no",
+        ),
+    ],
+)
+def test_changes_are_told_in_the_words_of_a_caller(old: Any, new: Any, changes: str, writers: str, readers: str) -> None:
+    found = compare(old, new)
+    told = (f"{each.pointer or '/'} {each.what}{f' ({each.detail})' if each.detail else ''}" for each in found.changes)
+    assert "\n".join(told) == changes
+    assert (found.writers, found.readers) == (writers, readers)
+
+
+def test_what_refers_to_itself_under_a_keyword_that_turns_it_around_proves_nothing() -> None:
+    old, new = (tree("U", a=each, b={"not": {"$ref": "#/$defs/U"}}) for each in (WHOLE, {"type": "number"}))
+    assert compare(old, new).writers != "yes"
+
+
+def test_a_definition_gets_the_name_of_another_that_is_there_too() -> None:
+    old = {**obj([], u={"$ref": "#/$defs/A"}), "$defs": {"A": obj([], a={"$ref": "#/$defs/A"})}}
+    new: Any = {
+        **obj([], u={"$ref": "#/$defs/B"}, v={"$ref": "#/$defs/A"}),
+        "$defs": {"A": obj([], t=TEXT, a={"$ref": "#/$defs/A"}), "B": obj([], a={"$ref": "#/$defs/B"})},
+    }
+    found = compare(old, new)
+    assert [(each.pointer, each.what) for each in found.changes] == [("/v", "added")]
+    assert (found.writers, found.readers) == ("no", "yes")
+
+
 def test_references_with_other_definitions_prove_nothing() -> None:
     old = {"$ref": "#/$defs/x", "$defs": {"x": TEXT}}
     new = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "integer"}}}

@@ -230,7 +230,7 @@ def test_an_answer_of_an_activity_that_may_be_another_is_told(compared: Any) -> 
 
 def test_an_answer_of_an_activity_that_is_only_described_otherwise_is_safe(compared: Any) -> None:
     found = compared(BASE, BASE, send_Activity=obj("output", output=obj("id", id={**TEXT, "description": "Of the letter."})))
-    assert told(found) == {("step3_send/output/id", "described", "")}
+    assert told(found) == {("step3_send/output/id", "described", "description")}
     assert verdicts(found) == ("yes", "yes")
 
 

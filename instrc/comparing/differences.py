@@ -1,0 +1,275 @@
+"""List the differences of two flat schemas, place by place, in the words of those who use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from instrc.comparing.branches import constants_of, paired, union_of
+from instrc.comparing.inclusion import WORDS, certainly_includes
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json, JsonObject, Location, equal, listing, mapping, pointer
+from instrc.limits.schemas import COMPARED_LEVELS
+from instrc.lowering.sample import referred
+from instrc.schema.equality import Equality, EqualityKeys
+from instrc.schema.members import required_names
+from instrc.schema.vocabulary import NO_ASSERTIONS
+from instrc.schema.walk import put_part, refers, subschemas
+
+ChangeKind: TypeAlias = Literal[
+    "added",
+    "removed",
+    "narrowed",
+    "widened",
+    "changed",
+    "equivalent",
+    "reordered",
+    "required",
+    "optional",
+    "described",
+    "default",
+    "renamed",
+]
+_PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
+"""Keywords below which places are compared as properties are."""
+_COUNTED = frozenset({"prefixItems", "patternProperties"})
+_ABSENT = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, at the JSON Pointer of a property."""
+
+    pointer: str
+    what: ChangeKind
+    detail: str = ""
+
+
+def differences(old: Json, new: Json) -> Iterator[Change]:
+    """Yield the differences of two schemas, whose definitions have the same names if they stand for each other."""
+    yield from _Differences(old, new).of(old, new, (), 0)
+
+
+class _Differences:
+    """The comparison of two documents, level by level."""
+
+    def __init__(self, old: Json, new: Json) -> None:
+        self.roots = old, new
+        definitions = (mapping(mapping(root).get("$defs")) for root in self.roots)
+        self.equal = Equality(ordered=True)
+        self.same_definitions = self.equal(*definitions)
+        self.followed: set[tuple[int, int]] = set()
+        """References that were followed, by the `id`s of what they lead to: each pair is compared where it is met first."""
+
+    def of(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of two schemas, those of the schema itself after those of its properties."""
+        before, after = (_target(schema, root) for schema, root in zip((old, new), self.roots, strict=True))
+        if before is not old or after is not new:
+            if (id(before), id(after)) in self.followed:
+                return
+            self.followed.add((id(before), id(after)))
+            before, after = _with_words(before, old), _with_words(after, new)
+        if depth and self.are_same(before, after):
+            return
+        if depth >= COMPARED_LEVELS:
+            yield from self.deeper(before, after, path)
+        elif bool(union_of(before)) != bool(union_of(after)) and (found := self.of_union(before, after, path, depth)) is not None:
+            yield from found
+        else:
+            yield from self.members(before, after, path)
+            yield from self.below(before, after, path, depth)
+
+    def are_same(self, old: Json, new: Json) -> bool:
+        """Tell whether two schemas are equal, the order of their properties and all that they refer to included."""
+        return self.equal(old, new) and (self.same_definitions or not refers(old))
+
+    def members(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        """Say which properties are there, required and in which order."""
+        before, after = _properties(old), _properties(new)
+        old_names, new_names = (frozenset(required_names(mapping(schema))) for schema in (old, new))
+        renamed = _renamed(before, after)
+        for name in before:
+            if name not in after and name not in renamed.values():
+                yield Change(pointer((*path, name)), "removed")
+        for name in after:
+            needed: ChangeKind = "required" if name in new_names else "optional"
+            if name not in before and name not in renamed:
+                yield Change(pointer((*path, name)), "added", needed)
+                continue
+            if name in renamed:
+                yield Change(pointer((*path, name)), "renamed", f"from `{renamed[name]}`")
+            if (renamed.get(name, name) in old_names) != (name in new_names):
+                yield Change(pointer((*path, name)), needed)
+        if [name for name in before if name in after] != [name for name in after if name in before]:
+            yield Change(pointer(path), "reordered", ", ".join(name for name in after if name in before))
+
+    def below(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of properties, items and branches, then those of two schemas themselves."""
+        before, after = _properties(old), _properties(new)
+        for name, schema in before.items():
+            if name in after:
+                yield from self.of(schema, after[name], (*path, name), depth + 1)
+        parts, others = _parts(old), _parts(new)
+        both = [place for place in parts if place in others]
+        for place in both:
+            yield from self.of(parts[place], others[place], (*path, _label(place)), depth + 1)
+        old, new = (_without(schema, both) for schema in (old, new))
+        word, other = union_of(old), union_of(new)
+        if word and other:
+            branches, fresh = listing(mapping(old)[word]), listing(mapping(new)[other])
+            as_they_are = list(branches)
+            for was, now in paired(branches, fresh):
+                yield from self.branch(branches[was], fresh[now], path, depth + 1)
+                as_they_are[was] = fresh[now]
+            old = {**mapping(old), word: as_they_are}
+        yield from self.itself(old, new, path)
+
+    def branch(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of two branches, with the constants by which they are known."""
+        known_by = " and ".join(f"`{name}` is {dumps(value, indent=False)}" for name, value in constants_of(new).items())
+        for change in self.of(old, new, path, depth):
+            details = [change.detail, f"where {known_by}" if known_by else ""]
+            yield replace(change, detail=", ".join(filter(None, details)))
+
+    def of_union(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change] | None:
+        """Return the differences of a union and a schema that is or was one of its branches; `None` if it is none of them."""
+        became_one = not union_of(old)
+        plain, union = (old, new) if became_one else (new, old)
+        word = union_of(union)
+        branches = listing(mapping(union)[word])
+        pairs = paired([plain], branches) if _properties(plain) or _parts(plain) else []
+        if not pairs:
+            return None
+        branch = _with_words(branches[pairs[0][1]], union)
+        sides = (plain, branch, branch, union) if became_one else (branch, plain, union, branch)
+        inside = self.of(sides[0], sides[1], path, depth + 1)
+        whole = _without_words(sides[2]), _without_words(sides[3])
+        return chain(inside, [_change_of_keywords(pointer(path), whole, self.roots, [word])])
+
+    def deeper(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        if not self.equal(*map(_without_words, (old, new))):
+            yield Change(pointer(path), "changed", "what is deeper")
+
+    def itself(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
+        """Say what has become of two schemas themselves, and of the words about them."""
+        here = pointer(path)
+        bare_old, bare_new = _own_keywords(old), _own_keywords(new)
+        if not self.equal(bare_old, bare_new):
+            names = _different(bare_old, bare_new) if isinstance(bare_old, dict) and isinstance(bare_new, dict) else []
+            yield _change_of_keywords(here, (bare_old, bare_new), self.roots, names)
+        before, after = mapping(old), mapping(new)
+        if not equal(*(_only(schema, "default") for schema in (before, after))):
+            yield Change(here, "default", f"{_default(before)} → {_default(after)}")
+        told = _different(*({word: schema[word] for word in _TOLD if word in schema} for schema in (before, after)))
+        if told:
+            yield Change(here, "described", ", ".join(told))
+
+
+_TOLD = ("title", "description", "examples", "$comment", "deprecated")
+
+
+def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
+    """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
+    narrow, wide = (
+        {**schema, "$defs": mapping(root)["$defs"]} if isinstance(schema, dict) and "$defs" in mapping(root) else schema
+        for schema, root in zip(schemas, roots, strict=True)
+    )
+    old, new = map(mapping, schemas)
+    wider, narrower = certainly_includes(wide, narrow), certainly_includes(narrow, wide)
+    detail = ", ".join(names)
+    if wider and narrower:
+        if not NO_ASSERTIONS.isdisjoint(names):
+            return Change(here, "changed", detail)
+        lists = all(_has_same_members(old.get(word), new.get(word)) for word in names)
+        return Change(here, "reordered" if lists else "equivalent", detail)
+    return Change(here, "widened" if wider else "narrowed" if narrower else "changed", detail)
+
+
+def _different(old: JsonObject, new: JsonObject) -> list[str]:
+    """Return the keywords that say something else."""
+    return [word for word in dict.fromkeys([*old, *new]) if not equal(_only(old, word), _only(new, word))]
+
+
+def _has_same_members(old: Json, new: Json) -> bool:
+    """Tell whether two lists differ in their order only."""
+    key = EqualityKeys()
+    return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
+
+
+def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
+    """Return new names with the old ones, where the schema under them is the same and no other property has it.
+
+    A schema that is little more than a type says too little: a text that is gone and another that is new are two things.
+    """
+    gone, fresh = (
+        {name: each for name, each in one.items() if name not in other} for one, other in ((before, after), (after, before))
+    )
+    if not gone or not fresh:
+        return {}
+    was, now = (_by_content(each) for each in (gone, fresh))
+    return {names[0]: was[content][0] for content, names in now.items() if len(names) == 1 and len(was.get(content, ())) == 1}
+
+
+def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
+    """Return the names of properties that say enough, by what they say."""
+    found: dict[str, list[str]] = {}
+    for name, schema in properties.items():
+        if isinstance(schema, dict) and (schema.get("properties") or schema.get("description")):
+            content = {word: value for word, value in schema.items() if word != "title"}
+            found.setdefault(dumps(content, indent=False), []).append(name)
+    return found
+
+
+def _target(schema: Json, root: Json) -> Json:
+    """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
+    if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
+        return schema
+    found = referred(root, str(schema["$ref"]))
+    return found if isinstance(found, dict) else schema
+
+
+def _with_words(schema: Json, other: Json) -> Json:
+    """Return a schema with the words of another one: they stand beside the reference to it, or the union that it is part of."""
+    words = {word: value for word, value in mapping(other).items() if word in WORDS}
+    return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
+
+
+def _without_words(schema: Json) -> Json:
+    return {word: value for word, value in schema.items() if word not in WORDS} if isinstance(schema, dict) else schema
+
+
+def _own_keywords(schema: Json) -> Json:
+    """Return what a schema says by itself: without its properties and its words."""
+    left_out = WORDS | {"properties", "required", "$defs"}
+    return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
+
+
+def _parts(schema: Json) -> dict[Location, Json]:
+    """Return the schemas below a schema that are compared as properties are, by where they stand."""
+    return {place: part for place, part in subschemas(schema, _PARTS) if isinstance(part, dict)}
+
+
+def _label(place: Location) -> str:
+    return str(place[1]) if place[0] in _COUNTED else "*"
+
+
+def _without(schema: Json, places: list[Location]) -> Json:
+    """Return a schema that says nothing in some places below it."""
+    found = dict(mapping(schema))
+    for place in places:
+        put_part(found, place, True, mapping(schema))  # noqa: FBT003  -- a schema
+    return found if places else schema
+
+
+def _only(schema: JsonObject, word: str) -> JsonObject:
+    return {word: schema[word]} if word in schema else {}
+
+
+def _default(schema: JsonObject) -> str:
+    return dumps(schema["default"], indent=False) if "default" in schema else _ABSENT
+
+
+def _properties(schema: Json) -> JsonObject:
+    return mapping(mapping(schema).get("properties"))
