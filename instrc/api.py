@@ -178,14 +178,25 @@ def types(
 
 @takes_plain_values
 def check(
-    *paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = (), locked: bool = False
+    *paths: AnyPath,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    locked: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them."""
+    """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them.
+
+        problems = instrc.check("programs", vibes={"Draft": {"type": "object"}})
+
+    `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
+    """
     report = Report()
     places = arguments.paths("paths", paths)
     arguments.truth("locked", locked)
     try:
-        workspace = _workspace(roots, shared, locked=locked)
+        workspace = _workspace(roots, shared, schemas_in_memory(vibes, report), locked=locked)
+        if vibes:
+            workspace.check_memory(report)
     except CompileError as error:
         return error.problems
     for path in find_files(places, report):
@@ -194,19 +205,27 @@ def check(
 
 
 @takes_plain_values
-def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> referencing.Registry[Json]:
+def registry(
+    path: AnyPath = ".",
+    *,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+) -> referencing.Registry[Json]:
     """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
 
         jsonschema.Draft202012Validator({"$ref": "aug:instructions/find-slot"}, registry=instrc.registry("programs"))
 
     A vibe is read when it is first referred to; nothing else is ever retrieved.
-    `CompileError` if there is no such file or folder.
+    `vibes` are instructions from memory, as for `compile`: `aug:Draft` refers to one that is called `Draft`.
+    `CompileError` if there is no such file or folder, or a vibe from memory has no schema.
     """
     place = arguments.path("path", path)
     if not is_there(place):
         raise CompileError([unreadable(place, "there is no such file or folder")])
     inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
-    return _workspace(roots, shared).registry(inside).reference_registry()
+    memory = schemas_in_memory(vibes, Report())
+    return _workspace(roots, shared, memory).registry(inside).reference_registry()
 
 
 def _workspace(

@@ -115,6 +115,16 @@ class Workspace:
             else:
                 self._check(path, found, program)
 
+    def check_memory(self, report: Report) -> None:
+        """Report what is wrong with the vibes from memory."""
+        from instrc.lint.review import review  # as in `_review`
+        from instrc.vibes.memory import MemoryRoot  # files have none
+
+        registry, settings = self._project.registry(None), self._project.settings(None)
+        for uri in (uri for root in registry.roots if isinstance(root, MemoryRoot) for uri in root.each()):
+            with _own_report(report, uri) as found:
+                review(registry.load(uri), registry, found, settings.keywords, templates=settings.templates)
+
     def check_settings(self, paths: Sequence[str], report: Report) -> None:
         """Report the entries of the settings of some files that are for no vibe, each settings file once."""
         seen: set[Path] = set()

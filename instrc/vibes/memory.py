@@ -28,6 +28,11 @@ class MemoryRoot(Root):
         """Tell that no path lies here."""
         return False
 
+    def each(self) -> Iterator[str]:
+        """Yield the reference of every vibe, each version."""
+        for listing in self._folders.values():
+            yield from (self.uri(entry) for versions in listing.vibes.values() for entry in versions.values())
+
     def data(self, entry: VibeFile) -> bytes:
         """Return what a file would hold."""
         return self._data[entry.folder, entry.file]

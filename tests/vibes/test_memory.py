@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypedDict
 
+import jsonschema
 import pytest
 
 import instrc
@@ -56,6 +57,33 @@ def test_memory_comes_before_folders_and_is_referred_to_alike(tmp_path: Path) ->
     vibes = {"draft": {"$ref": "aug:inner/part"}, "inner/part": SCHEMA}
     [tool] = instrc.compile("Draft", vibes=vibes)
     assert list(tool["properties"]) == ["text"]
+
+
+def test_programs_are_checked_with_vibes_from_memory_and_these_too(tmp_path: Path) -> None:
+    vibes = {"ReadLetter": Letter, "mail/Reply": Reply, "Think@1": SCHEMA, "Think@2": SCHEMA}
+    (tmp_path / "a.aug").write_text('"Answer" | ReadLetter | Reply | Think')
+    assert [problem.name for problem in instrc.check("a.aug")] == ["unknown-name"] * 3
+    assert instrc.check("a.aug", vibes=vibes) == instrc.check(vibes=vibes) == ()
+    wrong = instrc.check(vibes={**vibes, "Think@1": {"type": "strng"}, "Part": {"$ref": "aug:Nowhere"}})
+    assert [(problem.name, problem.at.source.name) for problem in wrong if problem.at] == [
+        ("unresolved-reference", "<vibes>/Part.vibe.json"),
+        ("invalid-schema", "<vibes>/Think@1.vibe.json"),
+    ]
+    (problem,) = instrc.check("a.aug", vibes={"Think": 3})
+    assert problem.name == "invalid-option"
+
+
+def test_a_registry_holds_vibes_from_memory() -> None:
+    registry = instrc.registry(vibes={"Reply": Reply, "mail/Letter": Letter, "Both": {"$ref": "aug:mail/Letter"}})
+    for reference, value, valid in (
+        ("aug:Reply", {"text": "Yes."}, True),
+        ("aug:Reply", {"text": 1}, False),
+        ("aug:Both#", {"tone": "warm"}, False),
+        ("aug:mail/Letter", {"asks": "a date"}, True),
+    ):
+        assert jsonschema.Draft202012Validator({"$ref": reference}, registry=registry).is_valid(value) is valid
+    with pytest.raises(instrc.CompileError, match=r'vibes\["Reply"\]'):
+        instrc.registry(vibes={"Reply": object()})
 
 
 def test_a_mistake_in_memory_has_its_place() -> None:
