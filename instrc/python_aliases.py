@@ -1,4 +1,4 @@
-"""The names of an instance's members: a class of pydantic may be made from other names than it is written with."""
+"""The names of a class's members: a class of pydantic may be made from other names than it is written with."""
 
 from __future__ import annotations
 
@@ -41,3 +41,36 @@ def _input_name(name: str, field: object) -> str:
     alias = getattr(field, "validation_alias", None) or getattr(field, "alias", None)
     choices = getattr(alias, "choices", [alias])
     return next((choice for choice in choices if isinstance(choice, str)), name)
+
+
+_OF_USERS = frozenset({"config", "default", "expected", "members", "metadata"})
+"""Members of what pydantic makes of a type that hold values of users, which may have any shape."""
+
+
+def field_of_path(core: object) -> tuple[str, list[object]] | None:
+    """Return a field in what pydantic makes of a type that is read by an `AliasPath` only, with the path; `None` without one."""
+    waiting: list[tuple[object, bool]] = [(core, False)]
+    while waiting:
+        here, by_name = waiting.pop()
+        if isinstance(here, dict):
+            config = here.get("config")
+            if isinstance(config, dict):
+                by_name = bool(config.get("validate_by_name", config.get("populate_by_name", False)))
+            fields = here.get("fields")
+            named = fields.items() if isinstance(fields, dict) else _named(fields)
+            for name, field in named if not by_name else ():
+                alias = field.get("validation_alias") if isinstance(field, dict) else None
+                if not isinstance(alias, list) or not alias:
+                    continue
+                choices = alias if isinstance(alias[0], list) else [alias]
+                if all(len(choice) > 1 for choice in choices):
+                    return str(name), choices[0]
+            waiting += [(part, by_name) for word, part in here.items() if word not in _OF_USERS]
+        elif isinstance(here, list | tuple):
+            waiting += [(part, by_name) for part in here]
+    return None
+
+
+def _named(fields: object) -> list[tuple[object, object]]:
+    """Return the fields of a dataclass, which are in a list, with their names."""
+    return [(each.get("name"), each) for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []

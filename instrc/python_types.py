@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import operator
-import sys
+import re
 import typing
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +14,10 @@ from instrc import arguments
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
+from instrc.python_aliases import field_of_path
 from instrc.python_docstrings import share_docstring
-from instrc.python_naive_times import described
+from instrc.python_times import described
+from instrc.python_typed_dicts import with_readable_dicts
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -65,28 +66,67 @@ def schema_of_type(value: object) -> Described | None:
     What pydantic cannot describe is a `TypeError`.
     """
     if is_adapter(value) and callable(describe := attribute(value, "json_schema")):
-        return Described(None, described(describe), None)
+        schema = described(describe)
+        _refuse_paths(value)
+        return Described(None, schema, None)
     routine = function_of(value)
     if not _is_type(value) and routine is None:
         return None
     try:
         if routine is not None:
             _refuse_unnamed(routine)
-        schema = pydantic_schema(value if routine is None else routine)
-    except _Unnamed as error:
-        raise TypeError(str(error)) from None
-    except CompileError:
+        schema = pydantic_schema(value if routine is None else _with_read_annotations(routine))
+    except (CompileError, UndescribedError):
         raise
     except Exception as error:
-        message = f"pydantic cannot describe `{getattr(value, '__name__', value)}`: {_reason(error)}"
+        message = f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}"
         raise TypeError(message) from error
     inner = routine.func if isinstance(routine, partial) else routine
-    text = schema.get("description") if routine is None else inspect.getdoc(inner)
+    text = schema.get("description") if routine is None else _docstring(inner)
     if not isinstance(text, str):
         text = None
     elif routine is not None and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
     return Described(_own_name(value) if inner is None else getattr(inner, "__name__", None), schema, text or None)
+
+
+def schema_of_call(value: object) -> Described | None:
+    """Return the schema of an object that is called as a function; `None` for any other."""
+    call = attribute(value, "__call__")
+    if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
+        return None
+    return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
+
+
+def _docstring(function: object) -> str | None:
+    """Return the docstring of a function; the one that `__call__` inherits is about no function."""
+    inherited = getattr(function, "__name__", "") == "__call__" and not getattr(function, "__doc__", None)
+    return None if inherited else inspect.getdoc(function)
+
+
+def _with_read_annotations(routine: Callable[..., object]) -> Callable[..., object]:
+    """Return a method or a partial as a function whose annotations are no texts: pydantic finds no names of its module."""
+    inner = routine.func if isinstance(routine, partial) else routine
+    if inspect.isfunction(routine) or inspect.isbuiltin(inner):
+        return routine
+    try:
+        signature, hints = inspect.signature(routine), typing.get_type_hints(inner, include_extras=True)
+    except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing: pydantic says so
+        return routine
+
+    def call() -> None:
+        """Stand for the routine."""
+
+    parameters = [each.replace(annotation=hints.get(name, each.annotation)) for name, each in signature.parameters.items()]
+    vars(call).update(__signature__=signature.replace(parameters=parameters))
+    call.__annotations__ = hints
+    call.__name__, call.__module__ = getattr(inner, "__name__", "call"), getattr(inner, "__module__", __name__)
+    return call
+
+
+def _shown(value: object) -> object:
+    inner = value.func if isinstance(value, partial) else value
+    return getattr(inner, "__name__", inner)
 
 
 def _own_name(value: object) -> str | None:
@@ -114,14 +154,25 @@ def schema_of_result(value: object) -> Json:
 
         return described(partial(TypeAdapter(with_readable_dicts(hints["return"])).json_schema, mode="serialization"))
     except Exception as error:
-        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {_reason(error)}"
+        message = f"pydantic cannot describe what `{getattr(inner, '__name__', inner)}` returns: {why_undescribed(error, None)}"
         raise TypeError(message) from error
 
 
-def _reason(error: Exception) -> str:
+def why_undescribed(error: Exception, value: object) -> str:
+    """Return why pydantic cannot describe a type, with what to do where that can be said."""
     if isinstance(error, RecursionError):
         return "a type in it names itself, which pydantic reads in a model or a `TypeAliasType`, but in no other alias"
-    return str(error).partition("\n")[0]
+    said = str(error).partition("\n")[0]
+    if unknown := re.match(r"Unable to generate pydantic-core schema for (?:<class '([^']*)'>|(.*?))\. Set ", said):
+        if unknown[2]:
+            return f"it knows nothing of {unknown[2]}"
+        own = unknown[1].rpartition(".")[2]
+        known = "a model, a dataclass, a `TypedDict`, a `NamedTuple` or an enumeration"
+        way = "`msgspec.json.schema` gives its JSON Schema" if hasattr(value, "__struct_fields__") else "or give its JSON Schema"
+        return f"it does not know what `{own}` holds: make it {known}{';' if way[0] == '`' else ','} {way}"
+    if "core_schema.CallableSchema" in said:
+        return "JSON has no functions, and it takes one"
+    return said
 
 
 def describes_values(value: object) -> bool:
@@ -143,12 +194,12 @@ def function_of(value: object) -> Callable[..., object] | None:
     return value if isinstance(value, partial) or inspect.isroutine(value) else None
 
 
-class _Unnamed(Exception):  # noqa: N818  -- what the parameter is, not what went wrong
-    """A parameter that no tool can give by its name."""
+class UndescribedError(TypeError):
+    """A type or a function that no schema can describe; the text says why."""
 
 
 def _refuse_unnamed(function: Callable[..., object]) -> None:
-    """Raise `_Unnamed` for a function with parameters that have no name for its caller: a model names all arguments."""
+    """Raise an `UndescribedError` for a function with parameters that no caller can name: a model names all arguments."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -157,14 +208,14 @@ def _refuse_unnamed(function: Callable[..., object]) -> None:
     for place, parameter in enumerate(parameters):
         if parameter.kind is parameter.VAR_POSITIONAL:
             message = f"`{name}` takes `*{parameter.name}`, but a model gives each argument by its name: take a list instead"
-            raise _Unnamed(message)
+            raise UndescribedError(message)
         if parameter.kind is parameter.POSITIONAL_ONLY and not inspect.isbuiltin(function):
             message = f"`{name}` takes `{parameter.name}` by its place only, but a model gives each argument by its name"
-            raise _Unnamed(message)
+            raise UndescribedError(message)
         unbound = place == 0 and parameter.name in {"self", "cls"} and parameter.annotation is parameter.empty
         if unbound and inspect.isfunction(function):
             message = f"`{name}` is a method without its object: give that of an instance, as in `object.{function.__name__}`"
-            raise _Unnamed(message)
+            raise UndescribedError(message)
 
 
 def attribute(value: object, name: str) -> object:
@@ -181,12 +232,30 @@ def pydantic_schema(value: object) -> JsonObject:
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):
-            return _filled_in(described(describe))
+            schema = _filled_in(described(describe))
+            _refuse_paths(value)
+            return schema
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return described(TypeAdapter(with_readable_dicts(cast("type[object]", value))).json_schema)
+    adapter = TypeAdapter(with_readable_dicts(cast("type[object]", value)))
+    schema = described(adapter.json_schema)
+    _refuse_paths(adapter)
+    return schema
+
+
+def _refuse_paths(value: object) -> None:
+    """Raise an `UndescribedError` for a type with a field that is read from inside another one only."""
+    core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
+    if found := field_of_path(core):
+        name, path = found
+        written = ", ".join(map(repr, path))
+        message = (
+            f"the field `{name}` is read from inside another one only, by `AliasPath({written})`, which a schema does not say: "
+            f'allow its name too, by `AliasChoices("{name}", AliasPath({written}))`'
+        )
+        raise UndescribedError(message)
 
 
 _OF_DSPY = "__dspy_field_type"
@@ -211,52 +280,11 @@ def _filled_in(schema: JsonObject) -> JsonObject:
     return {**schema, "properties": outputs, "required": kept}
 
 
-def with_readable_dicts(value: T) -> T:
-    """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
-    if sys.version_info >= (3, 12):
-        return value
-    if typing.is_typeddict(value) and value.__class__.__module__ == "typing":
-        from typing import NotRequired, Required  # comes with pydantic
-
-        from typing_extensions import TypedDict
-
-        hints = typing.get_type_hints(value, include_extras=True)
-        required = cast("frozenset[str]", attribute(value, "__required_keys__"))
-        members = {
-            name: (Required if name in required else NotRequired)[with_readable_dicts(_bare(hint))]
-            for name, hint in hints.items()
-        }
-        made = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
-        made.__doc__ = value.__doc__
-        return cast("T", made)
-    arguments = typing.get_args(value)
-    if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
-        return value
-    inner = tuple(map(with_readable_dicts, arguments))
-    return value if all(map(operator.is_, inner, arguments)) else cast("T", _with(value, inner))
-
-
-def _bare(hint: object) -> object:
-    """Return the type inside of `Required` and `NotRequired`."""
-    origin = typing.get_origin(hint)
-    return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
-
-
-def _with(value: object, arguments: tuple[object, ...]) -> object:
-    """Return a generic type with other arguments."""
-    if typing.get_origin(value) in {typing.Union, UnionType}:
-        return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
-    copy = attribute(value, "copy_with")
-    if callable(copy):
-        return cast("object", copy(arguments))
-    origin = typing.get_origin(value)
-    assert origin is not None  # it has arguments
-    return cast("object", origin[arguments])
-
-
 def _is_type(value: object) -> bool:
-    """Say whether a value is a class, or a form of one such as `list[int]`."""
-    return isinstance(value, type) or typing.get_origin(value) is not None
+    """Say whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
+    if isinstance(value, type) or typing.get_origin(value) is not None:
+        return True
+    return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}
 
 
 def model_as_json(value: object) -> Json:

@@ -29,7 +29,7 @@ FLOORS: dict[str, int] = {
                 "version",
                 "visible",
             ],
-            ["problems", "python_aliases", "python_docstrings", "python_naive_times"],
+            ["problems", "python_aliases", "python_docstrings", "python_times", "python_typed_dicts"],
             ["ir", "python_calls", "python_types", "python_values"],
             ["schema"],
             ["flattening", "syntax", "vibes"],

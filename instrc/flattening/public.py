@@ -20,7 +20,7 @@ from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.plain_values import as_plain
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.python_types import PythonType, schema_of_type
+from instrc.python_types import PythonType, schema_of_call, schema_of_type
 from instrc.schema.doubts import is_sound
 from instrc.schema.located import Locate, kind_in_words
 from instrc.schema.wellformed import problems_of
@@ -170,7 +170,7 @@ def _checked(value: object) -> Json:
     """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
     plain = cast("Json", as_plain(dict(value) if isinstance(value, Mapping) and not isinstance(value, dict) else value))
     if not isinstance(plain, dict | bool):
-        described = schema_of_type(value)
+        described = schema_of_type(value) or schema_of_call(value)
         if described is None:
             raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is no schema")])
         plain = described.schema

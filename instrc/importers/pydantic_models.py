@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import pydantic_schema
+from instrc.python_types import UndescribedError, pydantic_schema
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import in_few_words
 
@@ -30,6 +30,8 @@ def read_objects(values: Iterable[object]) -> Given:
             found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
         except CompileError as error:
             problems.extend(error.problems)
+        except UndescribedError as error:
+            problems.append(UnusableTool(tool=name, reason=str(error)))
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
             reason = f"pydantic cannot describe it ({type(error).__name__}: {in_few_words(str(error))})"
             problems.append(UnusableTool(tool=name, reason=reason))

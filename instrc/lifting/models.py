@@ -12,7 +12,8 @@ from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
-from instrc.python_types import Adapter, is_adapter, with_readable_dicts
+from instrc.python_typed_dicts import with_readable_dicts
+from instrc.python_types import Adapter, is_adapter, why_undescribed
 from instrc.schema.validation import Violation
 
 
@@ -54,8 +55,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
                 return made
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
-        reason = error.message.partition("\n")[0]
-        message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({reason})"
+        message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({why_undescribed(error, model)})"
         raise TypeError(message) from error
     raise CompileError([_step_needed(steps, name)] if steps else refusals)
 

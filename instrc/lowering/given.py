@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from inspect import ismethod
 from typing import NamedTuple, TypeAlias
 
 from instrc import arguments
@@ -14,7 +13,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.problems.suggest import nearest
-from instrc.python_types import LibraryTool, PythonType, attribute, function_of, model_as_json, schema_of_type
+from instrc.python_types import LibraryTool, PythonType, attribute, function_of, model_as_json, schema_of_call, schema_of_type
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -164,9 +163,8 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
             message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
             raise TypeError(message)
         return _of_mapping(json, name)
-    call = attribute(value, "__call__")
-    if ismethod(call) and (kind := schema_of_type(call)) is not None:  # an object that is a function
-        return [Tool(name or type(value).__name__, checked_json(kind.schema), kind.description)]
+    if (kind := schema_of_call(value)) is not None:
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
 
 
