@@ -6,7 +6,7 @@ another has learned.  It keeps the most recent `KNOWN_FILES` digests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from instrc.checking.contents import SIZE, store
@@ -19,14 +19,14 @@ class SoundDigests:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._data = self._read()
-        self.digests: set[bytes] = {self._data[start : start + SIZE] for start in range(0, len(self._data), SIZE)}
+        self.digests: set[bytes] = set(_divided(self._read()))
 
     def add(self, digests: Iterable[bytes]) -> None:
         """Remember more; that it cannot be written is no reason to fail."""
-        fresh = b"".join(digest for digest in digests if digest not in self.digests)
-        data = (self._read() + fresh)[-KNOWN_FILES * SIZE :]  # what another run has added since stays
-        store(self.path, data)
+        data = self._read()  # what another run has added since stays, and is not added again
+        known = set(_divided(data))
+        fresh = b"".join(digest for digest in digests if digest not in known)
+        store(self.path, (data + fresh)[-KNOWN_FILES * SIZE :])
 
     def _read(self) -> bytes:
         try:
@@ -34,3 +34,8 @@ class SoundDigests:
         except (OSError, ValueError):
             return b""
         return data if len(data) % SIZE == 0 else b""  # damaged: nothing is known
+
+
+def _divided(data: bytes) -> Iterator[bytes]:
+    """Yield the digests of which some bytes are made up."""
+    return (data[start : start + SIZE] for start in range(0, len(data), SIZE))

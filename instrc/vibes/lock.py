@@ -30,6 +30,8 @@ FORMAT = 1
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
 _DIGITS = 64
 _FIELDS = ("reference", "version", "file", "sha256")
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
+"""A line that git writes into a file that it could not merge."""
 
 
 class Locked(Struct, frozen=True, order=True):
@@ -134,6 +136,9 @@ def read_lock(path: Path, text: str) -> Lock:
     except TomlError as error:
         from instrc.vibes.settings_places import error_place  # as in `_invalid`
 
+        if (mark := _CONFLICT.search(text)) is not None:
+            reason = "it has the marks of a merge conflict"
+            raise _invalid(path, text, reason, at=mark.span()) from None
         place = error_place(Source(path.as_posix(), text), error)
         raise _invalid(path, text, error.reason, at=(place.start, place.end)) from None
     version, tables = document.get("version"), document.get("vibe", [])

@@ -202,6 +202,14 @@ def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypat
     assert [path.name for path in place.parent.iterdir() if path.name.endswith(".tmp")] == []
 
 
+def test_runs_side_by_side_remember_a_file_once(tmp_path: Path) -> None:
+    place = tmp_path / "store" / "checked"
+    runs = [SoundDigests(place) for _ in range(3)]  # none knows yet what the others find out
+    for run in runs:
+        run.add([b"a" * 20, b"b" * 20])
+    assert place.read_bytes() == b"a" * 20 + b"b" * 20
+
+
 def test_few_files_leave_no_store(instrc: Instrc, folder: Path) -> None:
     instrc("check", ".")
     assert not (folder / ".instrc").exists()

@@ -130,6 +130,19 @@ def test_a_wrong_field_of_an_entry_is_shown_where_it_stands(
     assert f"{place}: error: the lock cannot be read: {reason} [invalid-lock]" in done.err
 
 
+@pytest.mark.parametrize("mark", ["<<<<<<< HEAD", "=======", ">>>>>>> other"])
+def test_a_merge_that_failed_is_told_as_that_and_locked_anew(instrc: Instrc, folder: Path, mark: str) -> None:
+    instrc("lock")
+    lock = folder / "aug.lock"
+    sound = lock.read_bytes()
+    lock.write_bytes(sound.replace(b"[[vibe]]\n", f"[[vibe]]\n{mark}\n".encode(), 1))
+    told = "aug.lock:5:1: error: the lock cannot be read: it has the marks of a merge conflict [invalid-lock]"
+    for words in (("compile", "it.aug", "--locked"), ("lock", "--check"), ("diff", "aug.lock", "aug.lock")):
+        assert told in instrc(*words).err
+    assert instrc("lock").code == 0
+    assert lock.read_bytes() == sound
+
+
 @pytest.mark.parametrize(
     ("slip", "place"),
     [
