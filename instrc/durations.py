@@ -26,7 +26,7 @@ def seconds(text: str) -> float:
     """Return how many seconds a span is; `ValueError` if it is none."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
-        message = f"`{text[:100]}` is no span of time of a fixed length as ISO 8601 writes it"
+        message = f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it"
         raise ValueError(message)
     return sum(float(number) * unit for number, unit in zip(match.groups(), _SECONDS, strict=True) if number)
 

@@ -74,4 +74,4 @@ def refuse_odd(path: str, mode: int) -> None:
 def file_kind(mode: int) -> str:
     """Return what the mode of a file says that it is, with its article."""
     kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
-    return next((name for test, name in kinds.items() if test(mode)), "no regular file")
+    return next((name for test, name in kinds.items() if test(mode)), "not a regular file")

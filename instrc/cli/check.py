@@ -15,7 +15,8 @@ def command(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program; by default here."
+            metavar="PATH",
+            help="Programs (.aug), vibes (.vibe.json), folders, or - for a program; by default the current folder.",
         ),
     ] = None,
     shape: ProblemFormat = Format.TEXT,

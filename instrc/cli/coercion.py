@@ -126,7 +126,7 @@ def _number(word: str, least: float | None, most: float | None) -> int:
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         low = "" if least is None else f" from {least:,}"
         high = "" if most is None else f" to {most:,}"
-        message = f"`{word[:SHOWN_WORD]}` is no whole number{low}{high}"
+        message = f"`{word[:SHOWN_WORD]}` is not a whole number{low}{high}"
         raise typer.BadParameter(message)
     return number
 

@@ -54,7 +54,7 @@ def command(root: Roots = None, shared: Shared = None) -> None:
             else "built in"
         )
         count = sum(1 for _ in each.uris())
-        state = "" if each.path.is_dir() else ", but it is no folder"
+        state = "" if each.path.is_dir() else ", but it is not a folder"
         write_report(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
     show(tuple(idle_entries(settings, registry)), Format.TEXT)
     write_report(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")

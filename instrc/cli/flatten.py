@@ -24,7 +24,7 @@ def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
     trace: Annotated[bool, typer.Option("--trace", help="Also print the origin of each part.")] = False,
     distribute: Annotated[
-        int, typer.Option("--distribute", min=0, metavar="N", help="Fold up to N alternatives into one place.")
+        int, typer.Option("--distribute", min=0, metavar="N", help="Multiply anyOf with anyOf out, up to N branches.")
     ] = 0,
     strict: Strict = False,
     root: Roots = None,

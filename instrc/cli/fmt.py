@@ -26,11 +26,11 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="PATH",
-            help="Programs (.aug), JSON files, folders with programs and vibes, or - for the standard input; by default here.",
+            help="Programs (.aug), JSON files, folders, or - for the standard input; by default the current folder.",
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change; else as --check.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes; exit 1 if there are any.")] = False,
     name: Annotated[
         str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
     ] = "",

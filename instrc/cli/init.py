@@ -18,7 +18,7 @@ from instrc.scaffold.project import PROGRAM, SETTINGS, project, with_table
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; by default here.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; by default the current one.")] = Path(),
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Create a project: a program, its vibes, cases and settings.

@@ -21,7 +21,7 @@ from instrc.workspace import Workspace
 
 def command(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH", help="Programs, vibes and folders; by default here.")
+        list[str] | None, typer.Argument(metavar="PATH", help="Programs, vibes and folders; by default the current folder.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock is out of date.")] = False,
     root: Roots = None,

@@ -31,7 +31,7 @@ NO_CASES = 5
 
 def command(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH", help="Programs, files of cases, folders; by default here.")
+        list[str] | None, typer.Argument(metavar="PATH", help="Programs, files of cases, folders; by default the current folder.")
     ] = None,
     chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file contains this text.")] = "",
     update: Annotated[bool, typer.Option("--update", help="Write the actual results into the cases.")] = False,
@@ -54,10 +54,12 @@ def command(
     { "text": "On Monday." }
     ```
 
-    Of an `answer` (`answer openai`: as that provider returns it) `output`, `thoughts`, `metrics`, `problems` are expected;
-    of a whole run, given by `answers` (by step or activity, lists in order) and `input`: `value`, `output`, `error`.
-    `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass.
-    `export=NAME` after the word of a block chooses one of several exports.
+    A case of one answer has `answer` (or `answer openai`: as that provider returns it), and what is expected of it:
+    `output`, `thoughts`, `metrics`, `problems`.
+    A case of a whole run has `answers` (by step or activity, in lists if there are several) and `input`,
+    and what is expected of it: `value`, `output`, `error`.
+    In `answers`, `{"fail": "why"}` makes a step fail, and `{"fail": {"kind": "timeout"}}` lets its deadline pass.
+    If a program has several exports, choose one after the word of a block: `answer export=NAME`.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     report = Report()
     files = _files(["."] if paths is None else paths, report)

@@ -154,7 +154,7 @@ def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
         found[name] = record
     for name, record in found.items():
         if not isinstance(name, str):
-            _refuse("the name of a tool in it is no text")
+            _refuse("the name of a tool in it is not a text")
         if (damage := _damage(record)) is not None:
             _refuse(damage)
     return found
@@ -172,7 +172,7 @@ def _sent_name(record: JsonObject) -> str:
 def _damage(record: JsonObject) -> str | None:
     """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
     if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
-        return "its `schema` is no schema"
+        return "its `schema` is not a schema"
     if "codec" not in record:
         return "its `codec` is missing"
     if (wrong := wrong_member(record, _OF_A_RECORD)) is not None:

@@ -125,7 +125,7 @@ def _names_in(held: Json, member: str) -> tuple[str, ...]:
     """Return a list of texts; `Damaged` if there is anything else in it."""
     names = tuple(name for name in listing(held) if isinstance(name, str))
     if len(names) < len(listing(held)):
-        message = f"the `{member}` are no texts"
+        message = f"the `{member}` are not texts"
         raise Damaged(message)
     return names
 

@@ -107,7 +107,7 @@ def _rewritten_keywords(dialect: Dialect) -> list[str]:
             else "unprintable keys"
         )
     if dialect.root != "any":
-        changes.append("a root that is no object")
+        changes.append("a root that is not an object")
     if dialect.structure == "pass_through":
         return changes
     if dialect.every_required:

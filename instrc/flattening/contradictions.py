@@ -102,6 +102,6 @@ def not_a_schema(store: SchemaStore, node: Json, way: OuterSchema | None, keywor
     reason = (
         f"it is {kind_in_words(value)}, not a list of schemas"
         if keyword
-        else f"it holds {kind_in_words(node)}, which is no schema"
+        else f"it holds {kind_in_words(node)}, which is not a schema"
     )
     return CompileError([problems.schemas.InvalidSchema(at=store.at(holder), pointer=path, reason=reason)])

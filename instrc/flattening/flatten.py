@@ -97,7 +97,7 @@ def flatten(
     if not isinstance(schema, dict):
         if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), FlattenOptions())) if trace else schema
-        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(schema)} is no schema")])
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(schema)} is not a schema")])
     store = SchemaStore(documents, nullable=nullable, locate=locate)
     scope = store.add(base, schema)
     if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):

@@ -172,7 +172,7 @@ def _checked(value: object) -> Json:
     if not isinstance(plain, dict | bool):
         described = schema_of_type(value) or schema_of_call(value)
         if described is None:
-            raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is no schema")])
+            raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is not a schema")])
         plain = described.schema
     if not is_sound(plain):
         require_tree(plain)

@@ -43,7 +43,7 @@ def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
         if isinstance(value, list):
             return list(value)
         if value is not None:
-            given.left_out((*path, key), key, "it is no list")
+            given.left_out((*path, key), key, "it is not a list")
     return []
 
 

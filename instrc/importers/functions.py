@@ -125,7 +125,7 @@ def _is_function(value: dict[str, Json]) -> bool:
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
-        return f"`{in_few_words(kind)}` is no function"
+        return f"`{in_few_words(kind)}` is not a function"
     if any(value.get(key).__class__ is str for key in _NAMES):
         return "it has a name, but neither a description nor a schema"
     return "it has neither a name nor a schema" if value else "it is empty"
@@ -143,7 +143,7 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
     name_key, schema_key, result_key = first(_NAMES), first(_SCHEMAS), first(_RESULTS)
     name = value[name_key] if name_key else None
     if name is not None and name.__class__ is not str:
-        given.left_out((*path, name_key or ""), "name", "it is no text")
+        given.left_out((*path, name_key or ""), "name", "it is not a text")
         name = None
     raw, schema_at, beside = _parameters(value, schema_key, path, given, kind)
     schema = arguments_schema(raw, schema_at, given, kind.rules)
@@ -199,7 +199,7 @@ def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
         given.read_as(path, "a list of parameters", "properties of an object")
         raw = {"type": "object", **properties_of({"properties": raw}, path).keywords}
     elif raw.__class__ is not dict:
-        given.left_out(path, raw, "it is no schema of parameters")
+        given.left_out(path, raw, "it is not a schema of parameters")
         return {"type": "object", "properties": {}}
     elif not parameters(raw) and "type" not in raw and ("properties" in raw or "required" in raw):
         raw = {"type": "object", **raw}
@@ -235,7 +235,7 @@ def description_text(value: Json, path: Location, given: Given) -> str | None:
         return value or None
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join(as_texts(value)) or None
-    given.left_out(path, "description", "it is no text")
+    given.left_out(path, "description", "it is not a text")
     return None
 
 
@@ -248,7 +248,7 @@ def _two_lists(value: dict[str, Json], path: Location, given: Given) -> Json:
         names = [item.get("name") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
         if not isinstance(listed, list) or len(names) < len(listed) or not all(isinstance(name, str) for name in names):
             if listed is not None:
-                given.left_out((*path, key), key, "it is no list of parameters")
+                given.left_out((*path, key), key, "it is not a list of parameters")
             continue
         properties |= as_object(properties_of({"properties": listed}, path).keywords["properties"])
         if key == "required_parameters":

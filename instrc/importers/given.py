@@ -146,7 +146,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
             for written, part in item.items():
                 name = key_of(written)
                 if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
-                    _refuse(f"{in_few_words(name)} is no key")
+                    _refuse(f"{in_few_words(name)} is not a key")
                 made[name] = None
                 stack.append((part, made, name, level + 1))
             put(holder, key, made)
@@ -157,7 +157,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
         elif _is_scalar(item):
             put(holder, key, item)
         else:
-            _refuse(f"{in_few_words(item)} is no value of JSON")
+            _refuse(f"{in_few_words(item)} is not a value of JSON")
         if count + len(stack) > GIVEN_PARTS:
             _refuse(f"it has over {GIVEN_PARTS:,} parts, or holds itself")
     return Given(root[0])

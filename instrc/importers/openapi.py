@@ -20,7 +20,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the operations of a document in the order in which it lists them."""
     document = given.value
     if document.__class__ is not dict or document.get("paths", {}).__class__ is not dict:
-        given.problems.append(NotATool(at=given.locate(()), reason="it is no OpenAPI document"))
+        given.problems.append(NotATool(at=given.locate(()), reason="it is not an OpenAPI document"))
         return
     kind = _kind(document, given)
     if kind is None:
@@ -35,13 +35,13 @@ def tools(given: Given) -> Iterator[ImportedTool]:
             item, path = Components(given).follow(item, path)  # noqa: PLW2901  -- the same thing, found elsewhere
         if item.__class__ is not dict:
             if item is not None:
-                given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(item)} is no path item"))
+                given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(item)} is not a path item"))
             continue
         for method in item:
             if method in METHODS and item[method].__class__ is dict:
                 yield kind(given, route, method, item, path).tool()
             elif method in METHODS:
-                given.problems.append(NotATool(at=given.locate((*path, method)), reason="it is no operation"))
+                given.problems.append(NotATool(at=given.locate((*path, method)), reason="it is not an operation"))
 
 
 def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:

@@ -87,7 +87,7 @@ class Operation:
             if listed is None:
                 continue
             if listed.__class__ is not list:
-                self.given.left_out((*path, "parameters"), "parameters", "it is no list")
+                self.given.left_out((*path, "parameters"), "parameters", "it is not a list")
                 continue
             for index, written in enumerate(listed):
                 parameter, place = self.components.follow(written, (*path, "parameters", index))
@@ -95,7 +95,7 @@ class Operation:
                     continue  # it refers to what cannot be found, and that is noted
                 name = parameter.get("name") if isinstance(parameter, dict) else None
                 if not isinstance(parameter, dict) or not isinstance(name, str):
-                    self.given.left_out((*path, "parameters", index), written, "it is no parameter with a name")
+                    self.given.left_out((*path, "parameters", index), written, "it is not a parameter with a name")
                 else:
                     found[str(parameter.get("in")), name] = (parameter, place)
         yield from found.values()
@@ -142,7 +142,7 @@ class Operation:
         """Return where a parameter goes; `None` if it does not come in."""
         name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
-            self.given.left_out(path, name, f"{in_few_words(where)} is no place for a parameter")
+            self.given.left_out(path, name, f"{in_few_words(where)} is not a place for a parameter")
             return None
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 

@@ -62,7 +62,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     )
     for entry, path in entries:
         if entry.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(entry)} is no schema"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(entry)} is not a schema"))
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
         title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))

@@ -100,7 +100,7 @@ def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
         given.left_out(tool.schema_at, "false", "nobody could call such a tool")
     rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
     if "schema" in rest:  # a vibe would be taken for a record
-        given.left_out((*tool.schema_at, "schema"), "schema", "it is no keyword")
+        given.left_out((*tool.schema_at, "schema"), "schema", "it is not a keyword")
         del rest["schema"]
     own = schema.get("description")
     lines = [line for line in dict.fromkeys((tool.description, own)) if line.__class__ is str and line]
@@ -123,7 +123,7 @@ def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) ->
     """Return a tool whose property `output` the server fills in."""
     properties = as_object(document.get("properties", {}))
     if document.get("type") != "object" or "output" in properties:
-        reason = "a parameter has the name `output`" if "output" in properties else "the arguments are no plain object"
+        reason = "a parameter has the name `output`" if "output" in properties else "the arguments are not a plain object"
         given.left_out(tool.at, "output", reason)
         return document
     taken = as_object(document.get("$defs", {}))

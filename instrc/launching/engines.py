@@ -63,7 +63,7 @@ def _require_folder(store: Path) -> None:
     reason = None
     try:
         if not stat.S_ISDIR(store.stat().st_mode):
-            reason = "it is no folder"
+            reason = "it is not a folder"
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:

@@ -77,7 +77,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
         raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason=str(error))]) from None
     if not callable(found):
-        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason="it is no function")])
+        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason="it is not a function")])
     return found
 
 

@@ -66,7 +66,7 @@ def _refuse_unknown_targets(records: Records) -> None:
     for record in records.values():
         target = record.get("target")
         if isinstance(target, str) and known_target(target) is None and "result" not in record:
-            raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is no target")])
+            raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
 
 
 def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
@@ -200,7 +200,7 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
         as_written = repair(record, loads(one.nothing))  # a tool may take null, or a text
         read = read if as_written.violations or as_written.repairs else as_written
     if one.unreadable is not None and (read is None or read.violations):
-        violation = Violation("", "json", "", f"the arguments are no JSON: {one.unreadable}")
+        violation = Violation("", "json", "", f"the arguments are not JSON: {one.unreadable}")
         truncated = one.partial or (cut and read is None)
         return LiftedCall(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
     if read is None:

@@ -35,7 +35,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
         raise CompileError([MissingExtra(feature="models", extra="import", package="pydantic")]) from None
     if isinstance(model, str | dict):
         kind = "a text" if isinstance(model, str) else "a dict"
-        message = f"no model of pydantic, dataclass or TypedDict: {arguments.excerpt(model)}, {kind}: give the class itself"
+        message = f"{arguments.excerpt(model)} is {kind}, not a pydantic model, dataclass or TypedDict: give the class itself"
         raise TypeError(message)
     name = "TypeAdapter" if is_adapter(model) else getattr(model, "__name__", model)
     refusals: list[InvalidAnswer] = []
@@ -55,7 +55,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
                 return made
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
-        message = f"no model of pydantic, dataclass or TypedDict: {model!r} ({why_undescribed(error, model)})"
+        message = f"{model!r} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
         raise TypeError(message) from error
     raise CompileError([_step_needed(steps, name)] if steps else refusals)
 

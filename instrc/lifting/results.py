@@ -20,7 +20,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
     known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
-        wrong = f"the result is no JSON at `{fault[0] or '/'}`: {fault[1]}"
+        wrong = f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}"
         raise TypeError(wrong)
     if (given := _of_mcp(said)) is not None:
         said, failed = given

@@ -124,7 +124,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     """Yield the problem of a file whose name cannot be referred to."""
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
-        reason = f"`{version}` in its name is no version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
+        reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
         from instrc.problems.vibe_files import InvalidVibe  # only where there is one
 
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)

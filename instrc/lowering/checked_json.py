@@ -72,7 +72,7 @@ def _copy(value: object) -> Json:
 def _key(name: object) -> str:
     """Return a key of an object."""
     if not isinstance(name, str):
-        message = f"{excerpt(name)} is no key of JSON"
+        message = f"{excerpt(name)} is not a key of JSON"
         raise TypeError(message)
     return _text(name)
 
@@ -88,10 +88,10 @@ def _scalar(value: object) -> Json:
             return value if value.__class__ is int else int(value)
         case float():
             if not math.isfinite(value):
-                message = f"{value} is no number of JSON"
+                message = f"{value} is not a number of JSON"
                 raise TypeError(message)
             return value if value.__class__ is float else float(value)
-    message = f"{excerpt(value)} is no value of JSON"
+    message = f"{excerpt(value)} is not a value of JSON"
     raise TypeError(message)
 
 

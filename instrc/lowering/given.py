@@ -82,7 +82,7 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
         case None | str() | bytes() | int() | float():
             raise TypeError(_refusal(value))
         case Sequence() | set() | frozenset():
-            message = "a list is no schema: give several tools to `lower_all`"
+            message = "a list is not a schema: take one of its members, as in `[tool] = …`, or give it to `lower_all`"
             raise TypeError(message)
         case _:
             return _of_object(value, name)
@@ -136,7 +136,7 @@ def _name_of(value: object) -> str:
 def _refusal(value: object) -> str:
     shown = "a text" if isinstance(value, str | bytes) else arguments.excerpt(value)
     more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
-    return f"{shown} is no schema, tool, type or function{more}"
+    return f"{shown} is not a schema, tool, type or function{more}"
 
 
 def _told_by_itself(value: object) -> dict[str, Json] | None:
@@ -242,7 +242,7 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
         if (word in _SCHEMAS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
             known = " or ".join(f"`{each}`" for each in nearest(word, _SCHEMAS))
             more = f": did you mean {known}?" if known and word not in _SCHEMAS else ""
-            message = f"`{word}` of {_shown(value)} is no schema of its arguments{more}"
+            message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
             raise TypeError(message)
 
 
@@ -266,7 +266,7 @@ def _examples(value: JsonObject) -> list[Example]:
     for word in _EXAMPLES:
         listed = value.get(word) or []
         if not isinstance(listed, list):
-            message = f"`{word}` of {_shown(value)} is no list of examples"
+            message = f"`{word}` of {_shown(value)} is not a list of examples"
             raise TypeError(message)
         for each in listed:
             if isinstance(each, dict) and each.keys() == {"request", "params"}:

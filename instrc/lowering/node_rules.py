@@ -69,7 +69,7 @@ class NodeRules:
             if dialect.structure == "rebuild" and not (
                 role in {"additionalProperties", "patternProperties"} or (role == "items" and node is False)
             ):
-                yield Breach("boolean", place, "a boolean is no schema here")
+                yield Breach("boolean", place, "a boolean is not a schema here")
             return
         if not isinstance(node, dict):
             yield Breach("schema", place, "a schema is expected")
@@ -100,7 +100,7 @@ class NodeRules:
         if dialect.key is not None and not dialect.keys_at_root_only:
             for name in mapping(node.get("properties")):
                 if not dialect.key.allows(name):
-                    yield Breach("key", place, f"{_shown(name)} is no key")
+                    yield Breach("key", place, f"{_shown(name)} is not a key")
         if not dialect.comments:
             for keyword in node:
                 if keyword == "$comment" or is_extension(keyword):
@@ -114,7 +114,7 @@ class NodeRules:
             yield Breach("minItems", place, f"minItems is at most {dialect.most_min_items}")
         written, pattern = node.get("format"), node.get("pattern")
         if "format" in node and not (isinstance(written, str) and written in dialect.formats):
-            yield Breach("format", place, f"{_shown(written)} is no known format")
+            yield Breach("format", place, f"{_shown(written)} is not a known format")
         most = dialect.most_repeated_at_once or dialect.most_repeated
         if "pattern" in node and not (isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, most)):
             yield Breach("pattern", place, f"{_shown(pattern)} is not taken")
@@ -147,7 +147,7 @@ class NodeRules:
                 yield Breach("type", place, "types in a list differ")
         for name in types if isinstance(types, list) else [types]:
             if name not in known or (name == "null" and not dialect.null):
-                yield Breach("type", place, f"{_shown(name)} is no type")
+                yield Breach("type", place, f"{_shown(name)} is not a type")
 
     def _values(self, place: str, node: JsonObject) -> Iterator[Breach]:
         enum = listing(node.get("enum"))
@@ -160,7 +160,7 @@ class NodeRules:
         for value in _listed(node):
             kind = kind_of(value)
             if value == "" and not self.dialect.empty_words:
-                yield Breach("enum", place, "the empty string is no value of an enum")
+                yield Breach("enum", place, "the empty string is not a value of an enum")
             if kind not in self.dialect.enums and not (kind == "null" and "null" in types and "null" in self.dialect.enums):
                 yield Breach("enum", place, f"{_shown(value)} is of a type that no enum holds")
             if self.dialect.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
@@ -189,7 +189,7 @@ class NodeRules:
         ):
             yield Breach("object", place, "an object needs properties")
         if names - properties.keys() or len(names) < len(required):
-            yield Breach("required", place, "required names what is no property, or twice")
+            yield Breach("required", place, "required names something that is not a property, or a property twice")
         elif required != [name for name in properties if name in names]:
             yield Breach("order", place, "required does not follow properties")
         if dialect.every_required and ("required" not in node or len(required) < len(properties)):
@@ -235,7 +235,7 @@ def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
     for keywords, shape in ((_LISTS, list), (_NAMED, dict)):
         for keyword in keywords:
             if keyword in node and not isinstance(node[keyword], shape):
-                yield Breach("shape", place, f"{_shown(keyword)} is no {'list' if shape is list else 'object'}")
+                yield Breach("shape", place, f"{_shown(keyword)} is not {'a list' if shape is list else 'an object'}")
 
 
 def _listed(node: JsonObject) -> list[Json]:

@@ -30,7 +30,7 @@ from instrc.schema.wellformed import problems_of
 
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
 """Shapes of keywords whose values are left out if they cannot be read."""
-_NO_SCHEMA = "it is no schema"
+_NO_SCHEMA = "it is not a schema"
 _NULL = "it is null"
 
 
@@ -74,7 +74,7 @@ def _without_unreadable(schema: Json) -> list[Note]:
             for pattern in unreadable_in(keyword, node[keyword]):
                 if too_large(pattern) is not None:
                     continue
-                notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
+                notes.append(Note((*path, keyword), pattern, "left-out", "it is not a regular expression that can be read"))
                 if keyword == "pattern":
                     del node[keyword]
                 else:
@@ -105,7 +105,7 @@ def _is_needed(note: Note) -> bool:
     if row is None or note.reason == _NULL:
         return False
     if keyword == "type":
-        return "is no type" in note.reason
+        return "is not a type" in note.reason
     if keyword == "required":
         return bool(place)
     return row.role in {"identifier", "reference"} or row.shape not in _SPARED

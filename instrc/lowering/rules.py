@@ -40,7 +40,7 @@ def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Bre
     except LookupError:
         return
     except ValueError:
-        yield Breach("schema", here, "the text is no JSON")
+        yield Breach("schema", here, "the text is not JSON")
         return
     if not dialect.rooted:
         yield from _of_inputs(dialect, schema)
@@ -59,11 +59,11 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
     here = pointer(path)
     if template == "@name":
         if not isinstance(value, str) or not dialect.tool_name.allows(value):
-            yield Breach("tool-name", here, f"{dumps(value, indent=False)} is no name for a tool")
+            yield Breach("tool-name", here, f"{dumps(value, indent=False)} is not a name for a tool")
     elif template == "@description":
         most = dialect.limits.description
         if not isinstance(value, str) or (most is not None and len(value) > most):
-            yield Breach("description", here, "the description is no text or too long")
+            yield Breach("description", here, "the description is too long or not a text")
     elif template in ("@schema", "@schema-text", "@map", "@examples"):
         return
     elif isinstance(template, dict):
@@ -106,14 +106,14 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
     for name, child in mapping(inputs).items():
         here = pointer((*dialect.where, name))
         if dialect.key is not None and not dialect.key.allows(name):
-            yield Breach("key", here, f"{dumps(name, indent=False)} is no identifier")
+            yield Breach("key", here, f"{dumps(name, indent=False)} is not an identifier")
         if not isinstance(child, dict) or not isinstance(child.get("description"), str) or not child["description"]:
             yield Breach("description", here, "an input needs a description")
             continue
         types = child.get("type")
         named: list[Json] = [types] if isinstance(types, str) else listing(types)
         if not named or not all(isinstance(each, str) and each in dialect.spelling.inputs for each in named):
-            yield Breach("type", here, f"{dumps(types, indent=False)} is no type of an input")
+            yield Breach("type", here, f"{dumps(types, indent=False)} is not a type of an input")
         if child.get("nullable", True) is not True:
             yield Breach("nullable", here, "nullable is true or absent")
         for place, node, role in payload_schemas(child, (*dialect.where, name)):

@@ -154,7 +154,7 @@ class _Check:
             given = part(given, step)
         if reference.kind == "each":
             if is_no_list(given):
-                return "is no list"
+                return "is not a list"
             given = elements(given)
             if given is False:  # a list without elements: there will be no copy
                 return None

@@ -25,7 +25,7 @@ def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, PlanTask
     if plan is None:
         return []
     if not _is_json(plan):
-        add(InvalidPlan(reason="this plan is no JSON, or too large or too deep to be a plan"))
+        add(InvalidPlan(reason="this plan is not JSON, or too large or too deep to be a plan"))
         return []
     if plan.__class__ is not list:
         add(InvalidPlan(reason="a plan is a list of tasks"))
@@ -50,7 +50,7 @@ def _task(item: Json, index: int, tools: ToolSet, add: Add) -> PlanTask | None:
     if not sound or not isinstance(named, str) or not isinstance(id_, str):
         return None
     if ID.fullmatch(id_) is None:
-        reason = f"`{id_}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
+        reason = f"`{id_}` is not an id: it begins with a letter, up to 31 letters, digits and `_` follow"
         add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
     unread: set[str] = set()
     arguments = _arguments(item.get("arguments"), index, tools.get(named), add, unread)

@@ -52,7 +52,7 @@ class StrayElse(Problem):
 class MissingElse(Problem):
     """Braces follow the braces of a `when` or a `try`, without an `else` between them.
 
-    What is done otherwise has the word `else` before its braces.
+    The second pair of braces needs the word `else` before it.
 
     ```aug letter.aug
     const answer = Confirm(prompt);
@@ -217,7 +217,7 @@ class StrayWord(Problem):
         if self.word == "times":
             return "leave it out: the number alone is the bound"
         if self.word in {"is", "or"}:
-            return "a condition is `PATH is VALUE`, and `or` stands between two of them"
+            return "a condition is `PATH is VALUE`, and `or` joins two of them"
         if self.word == "in":
             return "`in` follows the name of an element: `each NAME in PATH { … }`"
         if self.word in {"until", "while"}:
@@ -264,6 +264,7 @@ class IncompleteBlock(Problem):
     each person of people.attendees { Greet(person) }
     ```
 
+    Write `each person in people.attendees { … }`.
     The blocks are `when PATH { … } else { … }`, `each NAME in PATH { … }`, `repeat { … } until PATH`,
     `repeat NAME in PATH { … }`, `try { … } else { … }` and `do { … }`.
     """

@@ -183,7 +183,7 @@ class ExtraComma(Problem):
         if self.where == "names":
             return "define one name per statement: `const a = …; const b = …`, `input a; input b`"
         if self.where == "bounds":
-            return "remove it: the bounds stand behind each other, `until PATH max 5 keep 2`"
+            return "remove it: the bounds follow each other: `until PATH max 5 keep 2`"
         if self.where == "condition":
             return (
                 "write `or` where one of them is enough, for both a name in the block: `const done = when A { when B { true } }`"

@@ -122,7 +122,7 @@ class MisplacedContext(Problem):
         """One short sentence: what is wrong."""
         if self.held:
             return "the contexts of a process are not written in braces"
-        return f"`{_short(self.word)}` cannot stand here"
+        return f"`{_short(self.word)}` is not allowed here"
 
     @property
     def hint(self) -> str | None:
@@ -267,7 +267,7 @@ class EmptyMixin(Problem):
         """One short sentence: the way out."""
         if self.elsewhere:
             return 'equal calls are one step: nest the mixins, `A_Mixin(B_Mixin(…))`, or let the calls differ, `… @ "the second"`'
-        return "put it around a call that the model fills in and that no other mixin contains"
+        return f"write a step of the model in its brackets, as in `{self.mixin}(Draft(prompt))`"
 
 
 def _short(text: str) -> str:

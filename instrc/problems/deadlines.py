@@ -101,7 +101,7 @@ class MisplacedDeadline(Problem):
             case "context":
                 return f"`{self.word}` is on a context: only its steps can have one"
             case "slot":
-                return f"`{self.word}` is on what fills a slot: it is no step of its own"
+                return f"`{self.word}` is on the contents of a slot, which are not a separate step"
             case "twice":
                 return f"`{self.word}` is written twice for the same step or block"
 
@@ -125,8 +125,8 @@ class MisplacedDeadline(Problem):
 class IdleDeadline(Problem):
     """A step of a tool has a deadline or a delay, which has no effect.
 
-    A program that only a model carries out is one tool: whoever calls the model waits for it, and no engine of ours.
-    Deadlines are kept by the engine that runs a process.
+    A program that only a model carries out is one tool, and your own code waits for its answer.
+    Only the engine that runs a process can end a step at its deadline.
 
     ```aug letter.aug
     Draft(prompt) @ { within: "PT30S" }

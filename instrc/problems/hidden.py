@@ -46,10 +46,10 @@ class HiddenName(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSlot(Problem):
-    """A name is that of an instruction and of a slot before it, and calls the instruction.
+    """An instruction and an earlier slot have the same name, so the name calls the instruction.
 
-    A slot is read by its name only where nothing else is called so. Here the instruction is called once more:
-    the model fills it in a second time, and what fills the slot is not read.
+    A name reads a slot only if nothing else has this name. Here the instruction is called once more:
+    the model fills it in a second time, and nothing reads the slot.
 
     ```aug letter.aug
     { page: Page({ header: Header }), summary: Summarise(header) }

@@ -29,7 +29,7 @@ class IdleKeyword(Problem):
     Most keywords apply to values of one type: `maxItems` limits arrays and lets every text pass.
     Others need a second keyword: `then` needs `if`, and `minContains` needs `contains`.
     Others again belong to a different draft than the one that `$schema` names.
-    What the property `default` of a mixin says is replaced by what is put into the mixin.
+    The schema of `default` in a mixin is replaced by the instruction that fills this slot.
     No validator reports any of these.
 
     ```json schemas/letter.vibe.json
@@ -72,7 +72,7 @@ class IdleKeyword(Problem):
             case "value":
                 return f"{head}: its value is `true` or `false`"
             case "slot":
-                return f"{head}: what is put into the mixin stands in place of its `default`"
+                return f"{head}: the instruction that fills the mixin replaces its `default`"
 
     @property
     def hint(self) -> str | None:

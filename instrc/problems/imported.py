@@ -145,7 +145,7 @@ class ResultsLeftOut(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "`--results activity` or `--results output` keeps it"
+        return "`--results activity` or `--results output` keeps them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from instrc.source import Span
 class ImpossibleSchema(SchemaProblem):
     """Nothing satisfies a schema.
 
-    Its keywords are sound one by one, but together they leave no value: a text cannot match a pattern and be shorter than that,
-    and an object cannot have four properties of which one is allowed.
+    Each keyword is valid, but together they exclude every value: an object cannot have four properties if only one is allowed,
+    and a text that matches `^.{9}$` cannot be shorter than nine characters.
     A property with such a schema can never be given; if it is required, neither can the object.
     In a program it is an error, because nobody can fill in the step.
 

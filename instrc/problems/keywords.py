@@ -13,7 +13,7 @@ from instrc.problems.problem import Fix, Problem
 class KeywordAsName(Problem):
     """A word of the language is written where a name is needed.
 
-    `const`, `let`, `tool`, `input`, `true`, `false` and `null` have a fixed meaning.
+    `const`, `let`, `tool`, `input`, `true`, `false`, `null`, `when`, `each`, `repeat`, `try` and `do` have a fixed meaning.
     They are allowed as keys and labels, `{ input: x }`, but not as names of values.
 
     ```aug greet.aug

@@ -29,4 +29,4 @@ class InvalidOption(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.option}` is {self.wanted}, not {self.given}"
+        return f"`{self.option}` must be {self.wanted}, not {self.given}"

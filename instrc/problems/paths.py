@@ -71,7 +71,7 @@ class UnknownMember(Problem):
             return f"one branch gives a whole round, another does not: give in each `{{ {{ {self.word}: … }} }}`"
         if self.passed:
             made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
-            return f"rounds keep only what steps and blocks in them give: make it a block, {made}"
+            return f"rounds keep only the values of steps and blocks: make it a block, {made}"
         if self.about == "previous" and self.word in _OF_ROUNDS:
             return _OF_ROUNDS[self.word]
         if self.about == "round":
@@ -196,7 +196,7 @@ class NotAValue(Problem):
         if self.choosing:
             return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
         if self.failing:
-            return "put it into a `try`, and what is to come after it into the `else`, which reads `error`"
+            return "put it into a `try`, and the steps after it into the `else`, which reads `error`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.named:
@@ -258,8 +258,8 @@ class NotAList(Problem):
 class MemberOfTool(Problem):
     """A program exports one member of an answer, but its tool gives the whole answer.
 
-    A program that only a model carries out is one tool: one schema, and the answer is all that the schema asks for.
-    Nothing stands behind the model that could take a member out of it. Processes do that.
+    A program that only a model carries out is one tool: one schema, and the answer contains all that the schema asks for.
+    Only an engine that runs a process can take one member out of an answer.
 
     ```aug letter.aug
     tool Text = Draft(prompt).text
@@ -270,7 +270,7 @@ class MemberOfTool(Problem):
     ```
 
     Export the step itself: `tool Text = Draft(prompt)`.
-    Where only the member is wanted, write a block around it, which makes the program a process: `do { Draft(prompt).text }`.
+    If you need only the member, write a block around it, which makes the program a process: `do { Draft(prompt).text }`.
     """
 
     name: ClassVar[str] = "member-of-tool"

@@ -12,7 +12,7 @@ from instrc.problems.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingArgument(PlanProblem):
-    """A call lacks a required argument.
+    """A call lacks a required argument: the call of a tool in a plan, or of an activity or a program in a program.
 
     ```json tools.json
     {
@@ -28,6 +28,8 @@ class MissingArgument(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Add the argument: `{ "query": "boats" }`; in a program, `Search_Activity(query: prompt)`.
     """
 
     name: ClassVar[str] = "missing-argument"
@@ -71,6 +73,8 @@ class UnknownArgument(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Use the name that the tool defines, here `limit` if it has such an argument, or remove the argument.
     """
 
     name: ClassVar[str] = "unknown-argument"
@@ -124,6 +128,8 @@ class WrongArgument(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write a value that the schema of the argument allows, here `3`.
     """
 
     name: ClassVar[str] = "wrong-argument"

@@ -104,11 +104,11 @@ class MisplacedPlan(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAPlan(Problem):
-    """What `RunPlan_Activity` is given is not a plan: no `Plan(…)` fills it, or something else stands beside it.
+    """The argument of `RunPlan_Activity` is not a plan, or it is not the only argument.
 
     `Plan(…)` defines the tools that a plan may call; a value without `Plan(…)` cannot be carried out.
-    Nor can `RunPlan_Activity(act.plan, prompt)` or `RunPlan_Activity(plan: act.plan)`:
-    a list or an object that holds a plan is none.
+    `RunPlan_Activity(act.plan, prompt)` and `RunPlan_Activity(plan: act.plan)` are not allowed either:
+    an object that contains a plan is not a plan.
 
     ```aug agent.aug
     const act = Act(prompt);
@@ -174,7 +174,7 @@ class DifferentTools(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"two of the plans that may come here name a tool `{self.word}`, and it is not the same in both"
+        return f"two of the plans that may be run here have different tools with the name `{self.word}`"
 
     @property
     def hint(self) -> str | None:

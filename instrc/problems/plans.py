@@ -33,6 +33,8 @@ class InvalidPlan(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write every task in this form. Here the id can be `first`.
     """
 
     name: ClassVar[str] = "invalid-plan"
@@ -51,11 +53,11 @@ ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare sche
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTools(PlanProblem):
-    """What a plan is checked against is neither an object nor a list of tools, or one of its tools is none.
+    """The tools for the check of a plan are neither an object nor a list of tools, or one of them is not a tool.
 
-    Tools are an object by their names, or a list of tools that have a `name` and the schema of their `parameters`.
-    In an object the schema of what a tool takes stands in its `arguments`.
-    The plan is not checked, since each of its tools would be unknown.
+    An object has the tools by name, each with the schema of its `arguments`.
+    In a list, each tool has a `name` and the schema of its `parameters`.
+    The plan is not checked, because all its tools would be unknown.
 
     ```json tools.json
     ["Search"]
@@ -66,6 +68,8 @@ class InvalidTools(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write `{ "Search": { "arguments": { "type": "object", … } } }`, or a list of tools as a provider accepts them.
     """
 
     name: ClassVar[str] = "invalid-tools"
@@ -85,11 +89,11 @@ class InvalidTools(PlanProblem):
             case "no object":
                 return f"the tool `{self.tool}` is not an object in JSON"
             case "no schema":
-                return f"the `arguments` of the tool `{self.tool}` are no JSON Schema"
+                return f"the `arguments` of the tool `{self.tool}` are not a JSON Schema"
             case "bare schema":
-                return f"the tool `{self.tool}` says nothing of its `arguments`, it is a schema itself"
+                return f"the tool `{self.tool}` has no `arguments`: it is itself a schema"
             case "no arguments":
-                return f"the tool `{self.tool}` says nothing of its `arguments`, but something that is not known"
+                return f"the tool `{self.tool}` has no `arguments`, but members that are not known"
             case "undescribed":
                 return f"a tool cannot be described: {self.reason}"
 
@@ -119,6 +123,8 @@ class DuplicateTask(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Give one of them another id, here `t2`.
     """
 
     name: ClassVar[str] = "duplicate-task"
@@ -148,6 +154,8 @@ class UnknownTool(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Use one of the tools of the plan: here `Search`.
     """
 
     name: ClassVar[str] = "unknown-tool"
@@ -183,6 +191,8 @@ class DanglingTask(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write the id of a task of the plan, or add the task.
     """
 
     name: ClassVar[str] = "dangling-task"
@@ -217,6 +227,8 @@ class CircularPlan(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Remove the reference, or the id in `after`, that closes the cycle.
     """
 
     name: ClassVar[str] = "circular-plan"

@@ -164,8 +164,8 @@ class ForeignProcess(Problem):
     """A called program plans with a process that the compiled document cannot name.
 
     A plan names its processes by address, and a compiled document is read in the roots of the program that was compiled.
-    An address of the called program's own project means another file there, or none.
-    The source itself runs as it should: there each address is looked up in the roots of the program that names it.
+    There, an address of the called program's own project leads to another file, or to none.
+    The source itself runs correctly: each address is looked up in the roots of the program that contains it.
 
     ```aug letter.aug
     Review(prompt)

@@ -14,6 +14,8 @@ class RejectedAnswer(Problem):
 
     The question remains open.
     `instrc show RUN` shows the question and the schema of the answer.
+
+    Correct the answer and give it again with `instrc answer`.
     """
 
     name: ClassVar[str] = "rejected-answer"
@@ -34,6 +36,8 @@ class NoSuchQuestion(Problem):
 
     It was answered already, the run does not need it any more, or it has another name.
     The name of a question is its id, one of its steps, or the name of a step without its number.
+
+    `instrc show RUN` lists the questions of the run.
     """
 
     name: ClassVar[str] = "no-such-question"
@@ -46,14 +50,14 @@ class NoSuchQuestion(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.run}` does not wait for `{self.step}`, or for more than one of that name"
+        return f"`{self.run}` has no open question `{self.step}`, or several of that name"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.open:
             return f"its questions are {', '.join(f'`{each}`' for each in self.open)}"
-        return f"it has no open questions; `instrc show {self.run}` says how it stands"
+        return f"it has no open questions; `instrc show {self.run}` shows its state"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +119,8 @@ class StoreInUse(Problem):
 
     Two such processes would carry out the same steps twice.
     `instrc run`, `answer`, `cancel`, `runs` and `show` can be used at the same time.
+
+    Wait until the other process ends, or use another store with `--store`.
     """
 
     name: ClassVar[str] = "store-in-use"
@@ -137,6 +143,8 @@ class RunExists(Problem):
     """A new run has the id of an existing run that began with another program or input.
 
     To begin a run again with the same program and input is allowed: it is the same run.
+
+    Choose another id, or leave `--id` out to get a new one.
     """
 
     name: ClassVar[str] = "run-exists"

@@ -73,7 +73,7 @@ class QuotedName(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"in quotes, `{self.word}` is a text, and the goal of this program, not the value with this name"
+        return f"in quotes, `{self.word}` is a text, the goal of this program, and not the value of that name"
 
     @property
     def hint(self) -> str | None:
@@ -114,9 +114,9 @@ class BareFail(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadlineAsArgument(Problem):
-    """A step of a person is given a time under the name `within` or `delay`, as if that set its deadline.
+    """A step of a person has an argument named `within` or `delay`, as if it set the deadline.
 
-    What stands in the brackets of a call is an argument: this person is shown it, and nothing waits or ends.
+    The brackets of a call contain arguments: the person sees this one as data, and it sets no deadline.
 
     ```aug letter.aug
     "Answer a letter" | Draft | Confirm_User(within: "P2D")
@@ -196,9 +196,8 @@ class EmptyBraces(Problem):
 class SimilarLabel(Problem):
     """A label differs by a letter or two from that of another call, or from an input that the activity lists.
 
-    A label of a value is free: it names the value for the instruction, and only an activity says which names exist.
-    So a misspelt label is not refused, unless `additionalProperties` is `false`; an activity looks for the other name
-    and does not find it.
+    A label can be any name, unless the schema of an activity says which names exist and `additionalProperties` is `false`.
+    So a misspelt label is accepted, and the activity does not find the argument that it looks for.
 
     ```aug letters.aug
     const people = Identify(prompt);

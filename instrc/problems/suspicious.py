@@ -96,7 +96,7 @@ class UnknownFormat(MisspeltWord):
 class SimilarProperty(MisspeltWord):
     """An annotation adds a property whose name is almost the name of an existing property.
 
-    The new property stands beside the other one, which stays as it was.
+    The annotation adds the new property and does not change the existing one.
 
     ```aug letter.aug
     Loop_Mixin(Draft) @ { properties: { iteration: { maximum: 5 } } }

@@ -48,6 +48,8 @@ class OddArguments(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write the arguments as the tool needs them, here `["Hello"]`.
     """
 
     name: ClassVar[str] = "odd-arguments"
@@ -73,6 +75,8 @@ class SurplusArgument(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Remove the argument, or use a tool that takes it.
     """
 
     name: ClassVar[str] = "surplus-argument"
@@ -133,6 +137,8 @@ class StepsDiffer(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Correct the words, or add the task that is missing.
     """
 
     name: ClassVar[str] = "steps-differ"
@@ -160,6 +166,8 @@ class RepairedPlan(PlanProblem):
     ```console
     $ instrc plan import plan.json --tools tools.json --repair
     ```
+
+    Read the list of repairs; if a meaning is wrong, correct the plan.
     """
 
     name: ClassVar[str] = "repaired-plan"
@@ -194,6 +202,8 @@ class UnexportablePlan(PlanProblem):
     ```console
     $ instrc plan export plan.json --tools tools.json
     ```
+
+    Write a separate task for each element, or keep the plan in the format of `instrc`.
     """
 
     name: ClassVar[str] = "unexportable-plan"

@@ -68,6 +68,8 @@ class ReferenceInText(PlanProblem):
     ```console
     $ instrc plan check plan.json --tools tools.json
     ```
+
+    Write the reference alone as the argument, `<node-0>`, or write the text without it.
     """
 
     name: ClassVar[str] = "reference-in-text"

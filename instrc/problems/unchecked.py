@@ -10,10 +10,11 @@ from instrc.problems.problem import Problem, Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternTooLarge(Problem):
-    """A pattern is too large to be read, so no answer is judged by it.
+    """A pattern is too large to be compiled, so answers are not checked against it.
 
-    A regular expression is compiled before it is matched, and its counts are written out then: inside one another they multiply.
-    `lift` tells of each answer that it could not be checked.
+    A regular expression is compiled before it is used, and each repetition is written out: repetitions inside one another
+    multiply.
+    For each answer, `lift` reports that it could not be checked.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "code": { "type": "string", "pattern": "^(a{900}){900}$" } } }
@@ -30,7 +31,7 @@ class PatternTooLarge(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"no answer is judged by this pattern: {self.why}"
+        return f"answers are not checked against this pattern: {self.why}"
 
     @property
     def hint(self) -> str | None:
@@ -71,8 +72,8 @@ class UncheckedValues(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        more = f" and {self.count - 1:,} more" if self.count > 1 else ""
-        return f"this value{more} are not checked by the schema: of defaults and examples only {self.limit:,} are"
+        said = f"this value and {self.count - 1:,} more are" if self.count > 1 else "this value is"
+        return f"{said} not checked by the schema: of defaults and examples only {self.limit:,} are"
 
     @property
     def hint(self) -> str | None:
@@ -108,7 +109,7 @@ class FurtherProblems(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"there are more problems like `{self.kind}`, from this one on: only the first {self.limit} are shown"
+        return f"there are more problems `{self.kind}` from here on: only the first {self.limit} are shown"
 
     @property
     def hint(self) -> str | None:

@@ -109,9 +109,9 @@ class UnknownName(Problem):
         if self.word in _WAITING and self._next().startswith("("):
             return 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'
         if self.reading and not self.nearest:
-            return f"name the value that has it first: `const found = …;`, then read `found.{self.word}`"
+            return f"first name the value that contains it, `const found = …;`, then read `found.{self.word}`"
         if _STEP_KEY.fullmatch(self.word):
-            return "keys exist in what is compiled only: name the value, `const found = …;`, and read it by that name"
+            return "keys exist only in the compiled program: name the value, `const found = …;`, and read it by that name"
         return None
 
     def _of_word_of_other_languages(self) -> str | None:

@@ -92,7 +92,7 @@ class UnreadResult(Problem):
             return f"nothing reads the result of `{self.word}`"
         if self.carried is not None:
             return f"the person is not shown `{self.word}`, which is used after this decision"
-        return f"this step receives only the decision, not `{self.word}`, on which was decided"
+        return f"this step receives only the decision, not `{self.word}`, which the decision is about"
 
     @property
     def hint(self) -> str | None:
@@ -107,15 +107,15 @@ class UnreadResult(Problem):
         if self.other is None:
             return ()
         if self.carried is None:
-            return (Label(self.other, "this was decided on"),)
+            return (Label(self.other, "the decision is about this"),)
         return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleKey(Problem):
-    """A key in a process that is cut by hand is only another name for something, and nothing reads it.
+    """A key in `Process(…)` is only another name for an earlier value, and nothing reads it.
 
-    What has a name already is no new step. An earlier key hides an instruction of the same name:
+    An earlier value is not a new step. An earlier key hides an instruction of the same name:
     here `Read` is the letter that was read first, so the model does not read a second time.
 
     ```aug letter.aug
@@ -141,7 +141,7 @@ class IdleKey(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` makes no step: what stands behind it is there already, and nothing reads it by this name"
+        return f"`{self.word}` is only another name for an earlier value, and nothing reads it by this name"
 
     @property
     def hint(self) -> str | None:

@@ -104,7 +104,7 @@ class Effects:
             try:
                 parts = split(answer, command["schema"])
             except TypeError as error:  # an adapter of somebody else
-                wrong.append({"pointer": "", "message": f"the answer is no JSON: {error}"})
+                wrong.append({"pointer": "", "message": f"the answer is not JSON: {error}"})
         facts: EventFacts = {
             "answer": answer,
             "thoughts": parts["thoughts"],

@@ -183,7 +183,7 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     try:
         value = loads(body)
     except ValueError as error:
-        message = f"the answer is no JSON: {error}"
+        message = f"the answer is not JSON: {error}"
         raise ActivityError(message, code="no-json", retry=False) from error
     try:
         return at(value, pointer)

@@ -111,7 +111,7 @@ def _node(raw: Json, path: Location, rules: Rules) -> Noted:
         return {"type": list(dict.fromkeys(raw))}, (Note(path, "a list of types", "repair", "a schema of these types"),)
     if raw.__class__ is list and raw and not any(item.__class__ in {dict, list} for item in raw):
         return {"enum": raw}, (Note(path, "a list of values", "repair", "the values to choose from"),)
-    return {}, (Note(path, raw, "left-out", "it is no schema"),)
+    return {}, (Note(path, raw, "left-out", "it is not a schema"),)
 
 
 def _text(text: str, path: Location) -> Noted:

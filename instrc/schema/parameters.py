@@ -45,7 +45,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
             as_text(item["name"]): {key: part for key, part in item.items() if key != "name"} for item in map(as_object, value)
         }
         return read_as({"properties": named}, path, "properties", "properties by their names", "dialect")
-    return KeywordReading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
+    return KeywordReading({"properties": {}}, left_out(path, "properties", "it is not an object of schemas").notes)
 
 
 def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
@@ -84,7 +84,7 @@ def _names(schema: Schema, path: Location) -> tuple[list[str], list[Note]]:
     if value.__class__ is str:
         return [value], [Note(path, "required", "repair", "a list of one")]
     if value.__class__ is not list:
-        return [], [Note(path, "required", "left-out", "it is no list of names")]
+        return [], [Note(path, "required", "left-out", "it is not a list of names")]
     names = list(dict.fromkeys(_texts(value)))
     if len(list(_texts(value))) < len(value):
         return names, [Note(path, "required", "left-out", "not all in it is a name")]

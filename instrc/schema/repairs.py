@@ -39,7 +39,7 @@ def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     types = [_one_type(item) for item in each]
     if not types or None in types:
         said = in_few_words(value)
-        reason = f"{dumps(said) if isinstance(value, str) else said} is no type"
+        reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
         return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
     found = any_of([one for one in types if one is not None])
     keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
@@ -69,7 +69,7 @@ def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         return read_as({keyword: "\n".join(as_texts(value))}, path, keyword, "a text of several lines")
     if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
         return read_as({keyword: str(value)}, path, value, "a text")
-    return left_out(path, keyword, "it is no text")
+    return left_out(path, keyword, "it is not a text")
 
 
 def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -93,7 +93,7 @@ def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     if keyword in {"minimum", "maximum"} and schema.get("exclusiveM" + keyword[1:]) is True and number is not None:
         return read_as({}, path, keyword, "a bound that is left out itself", "dialect")
     if number is None or (keyword == "multipleOf" and number <= 0):
-        return left_out(path, keyword, "it is no number" if number is None else "it is not above zero")
+        return left_out(path, keyword, "it is not a number" if number is None else "it is not above zero")
     return (
         kept_as_written(keyword, schema) if number is value else read_as({keyword: number}, path, value, f"the number {number}")
     )
@@ -103,7 +103,7 @@ def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     number = _as_number(value)
     if number is None or number < 0 or number != int(number):
-        return left_out(path, keyword, "it is no count")
+        return left_out(path, keyword, "it is not a count")
     if value.__class__ is int:
         return kept_as_written(keyword, schema)
     return read_as({keyword: int(number)}, path, value, f"the number {int(number)}")
@@ -165,7 +165,7 @@ def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> Keyword
     return (
         kept_as_written(keyword, schema)
         if schema[keyword].__class__ is dict
-        else left_out(path, keyword, "it is no object of schemas")
+        else left_out(path, keyword, "it is not an object of schemas")
     )
 
 
@@ -175,13 +175,13 @@ def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         return kept_as_written(keyword, schema)
     if value.__class__ is dict and value:
         return read_as({keyword: [value]}, path, keyword, "a list of one")
-    return left_out(path, keyword, "it is no list of schemas")
+    return left_out(path, keyword, "it is not a list of schemas")
 
 
 def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is not dict:
-        return left_out(path, keyword, "it is no object")
+        return left_out(path, keyword, "it is not an object")
     names: Schema = {
         key: [needs] if needs.__class__ is str else needs for key, needs in value.items() if needs.__class__ in {str, list}
     }
@@ -240,5 +240,5 @@ def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading
     if value is None and keyword not in {"example", "required", "additionalItems", "type"}:
         return left_out(path, keyword, "it is null")
     if value is None and keyword == "type":
-        return left_out(path, keyword, "it is null, which is no type")
+        return left_out(path, keyword, "it is null, which is not a type")
     return READERS[keyword](keyword, path, schema)

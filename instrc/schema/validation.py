@@ -209,7 +209,7 @@ def json_fault(value: Json) -> tuple[str, str] | None:
             if isinstance(item, dict):
                 for key, inner in item.items():
                     if not isinstance(key, str):
-                        return pointer(path), f"a key in it is no text but of the type {type(key).__name__}"
+                        return pointer(path), f"a key in it is not a text but of the type {type(key).__name__}"
                     if not is_writable(key):
                         return pointer(path), f"a key in it holds {_HALF}"
                     if not _is_plain(inner):
@@ -221,7 +221,7 @@ def json_fault(value: Json) -> tuple[str, str] | None:
         elif isinstance(item, str) and not is_writable(item):
             return pointer(path), f"it holds {_HALF}"
         elif not _is_plain(item):
-            return pointer(path), f"it is no JSON value but of the type {type(item).__name__}"
+            return pointer(path), f"it is not a JSON value but of the type {type(item).__name__}"
     return None
 
 

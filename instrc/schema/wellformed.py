@@ -77,7 +77,7 @@ def _judged(schema: Json) -> Iterator[tuple[Location, str]]:
     for place, node in walk(schema):
         for below, written in patterns_in(node):
             if why := broken(written):
-                yield (*place, *below), f"it is no regular expression ({why})"
+                yield (*place, *below), f"it is not a regular expression ({why})"
 
 
 def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:

@@ -51,7 +51,7 @@ class ProjectContext:
             from instrc.problems.files import UnreadableFile  # as in `refusals`
 
             raise CompileError(
-                UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is no folder")
+                UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is not a folder")
                 for folder in missing
             )
         self._settings: dict[str, Settings] = {}

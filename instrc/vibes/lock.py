@@ -173,10 +173,10 @@ def _entry(path: Path, text: str, table: object, number: int) -> Locked:
         if not isinstance(fields.get(name), str):
             unknown = next((field for field in fields if field not in _FIELDS), None)
             instead = "" if unknown is None or name in fields else f", and `{unknown}` is not known"
-            reason = f"`{name}` of an entry is {'no text' if name in fields else 'missing'}{instead}"
+            reason = f"`{name}` of an entry is {'not a text' if name in fields else 'missing'}{instead}"
             raise _invalid(path, text, reason, at=_line_of(text, number, name if name in fields else unknown))
     if not _is_digest(fields["sha256"]):
-        reason = f"`sha256` of {excerpt(fields['reference'])} is no digest: that has {_DIGITS} characters, 0 to 9 and a to f"
+        reason = f"`sha256` of {excerpt(fields['reference'])} is not a digest: that has {_DIGITS} characters, 0 to 9 and a to f"
         raise _invalid(path, text, reason, fields["sha256"])
     return Locked(*(fields[name] for name in _FIELDS))
 

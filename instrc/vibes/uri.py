@@ -76,7 +76,7 @@ def parse(text: str, at: Span | None = None) -> AugUri:
         raise malformed(text, "it has both `:` and `?`", at)
     for mark, given in ((has_version, version), (has_range, wanted)):
         if mark and not re.fullmatch(_VERSION, given):
-            raise malformed(text, f"`{short(given)}` is no version", at)
+            raise malformed(text, f"`{short(given)}` is not a version", at)
     return AugUri(
         segments=tuple(_segment(part, text, at) for part in [*(folders.split("/") if slash else ()), last]),
         shared=shared,
@@ -109,7 +109,7 @@ def _segment(written: str, text: str, at: Span | None) -> str:
     if not segment or segment == ".":
         raise malformed(text, "a part of its path is empty", at)
     if "/" in segment or "\\" in segment or ":" in segment:
-        raise forbidden(text, f"`{short(segment)}` is no plain name of a folder or file", at)
+        raise forbidden(text, f"`{short(segment)}` is not a plain name of a folder or file", at)
     if not segment.isprintable() and re.search(_CONTROL, segment):
         raise forbidden(text, "it holds a control character", at)
     if "@" in segment:

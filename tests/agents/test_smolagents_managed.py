@@ -96,7 +96,7 @@ EQUAL: dict[str, tuple[list[Round], list[Round]]] = {
     ),
     "a member and a tool in parallel": ([[research("Oslo?"), add(1, 2)], [answer("x")]], OSLO),
     "a list for an argument": ([[add(1, 2.5, 3)], [answer(6.5)]], OSLO),
-    "the task is no text": (
+    "the task is not a text": (
         [[Call("researcher_Activity", {"task": "Oslo?", "additional_args": {"year": 2024}})], [answer("x")]],
         OSLO,
     ),

@@ -123,7 +123,7 @@ def test_texts_that_are_no_calls_cost_what_they_cost_in_smolagents(script: list[
 
 
 OTHERWISE: dict[str, tuple[list[Round], list[str], list[str]]] = {
-    "null for an optional text is no text": ([[weather("Oslo", unit=None)], [answer("x")]], [], ["weather_Activity"]),
+    "null for an optional text is not a text": ([[weather("Oslo", unit=None)], [answer("x")]], [], ["weather_Activity"]),
     "2.0 is an integer, as JSON Schema has it": ([[multiply(2.0, 3)], [answer("x")]], ["multiply_Activity"], []),
     "a wrong call keeps the others of its round back": (
         [[multiply("six", 7), weather("Oslo")], [answer("x")]],

@@ -88,7 +88,7 @@ FEATURES: dict[str, tuple[Schema, Any]] = {
         ),
         {"a": {"n": {}}},
     ),
-    "root that is no object": ({"type": "array", "items": {"type": "string"}}, ["x"]),
+    "root that is not an object": ({"type": "array", "items": {"type": "string"}}, ["x"]),
     "properties named like keywords": (
         {
             "type": "object",

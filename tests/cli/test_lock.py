@@ -115,7 +115,7 @@ def test_a_lock_without_a_version_is_told_to_have_none(instrc: Instrc, folder: P
     [
         ("sha256 =", "sha265 =", "aug.lock:8:1", "`sha256` of an entry is missing, and `sha265` is not known"),
         ("reference =", "# reference =", "aug.lock:4:1", "`reference` of an entry is missing"),
-        ("file =", "file = 5 # ", "aug.lock:7:1", "`file` of an entry is no text"),
+        ("file =", "file = 5 # ", "aug.lock:7:1", "`file` of an entry is not a text"),
     ],
     ids=["misspelt", "left out", "no text"],
 )
@@ -231,7 +231,7 @@ def test_a_digest_that_is_none_is_one_problem_of_the_lock(instrc: Instrc, folder
         for words in (("compile", "it.aug", "--locked"), ("lock", "--check")):
             done = instrc(*words)
             assert (done.code, done.err.count("error:")) == (1, 1), done.err
-            assert 'the lock cannot be read: `sha256` of "aug:/vibes/macros/Introspect_Mixin" is no digest' in done.err
+            assert 'the lock cannot be read: `sha256` of "aug:/vibes/macros/Introspect_Mixin" is not a digest' in done.err
             assert "aug.lock:8:10" in done.err
 
 

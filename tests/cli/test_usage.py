@@ -120,9 +120,9 @@ def test_help_has_a_short_name_everywhere(instrc: Instrc, line: tuple[str, ...])
         ),
         (["compile", "a.aug", "--emit", "proces"], "did you mean `process`?"),
         (["check", "a.aug", "--format", "xml"], "'--format': `xml` is none of `text`, `json`, `github`, `sarif`"),
-        (["compile", "a.aug", "--batch", "three"], "'--batch': `three` is no whole number from 1 to 10,000"),
-        (["compile", "a.aug", "--batch", "0"], "'--batch': `0` is no whole number from 1 to 10,000"),
-        (["run", "a.aug", "--requests", "-1"], "'--requests': `-1` is no whole number from 0"),
+        (["compile", "a.aug", "--batch", "three"], "'--batch': `three` is not a whole number from 1 to 10,000"),
+        (["compile", "a.aug", "--batch", "0"], "'--batch': `0` is not a whole number from 1 to 10,000"),
+        (["run", "a.aug", "--requests", "-1"], "'--requests': `-1` is not a whole number from 0"),
     ],
 )
 def test_a_wrong_value_of_an_option_is_told_in_our_own_words(instrc: Instrc, arguments: list[str], told: str) -> None:

@@ -253,7 +253,7 @@ def test_a_map_whose_message_is_no_message_is_refused() -> None:
     ("changed", "reason"),
     [
         ({"codec": ...}, "its `codec` is missing"),
-        ({"target": "opnai"}, 'its `target` is "opnai", which is no target'),
+        ({"target": "opnai"}, 'its `target` is "opnai", which is not a target'),
         ({"codec": {"as": "object", "keyz": {}}}, '`object` holds "keyz", which nobody knows'),
         (
             {"codec": {"as": "object", "keys": {"a": {"codecs": None}}}},

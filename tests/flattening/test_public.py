@@ -1,4 +1,4 @@
-"""The functions for users refuse what is no schema, as the commands of their names do; those inside answer on any keyword."""
+"""The functions for users refuse what is not a schema, as the commands of their names do; those inside answer on any keyword."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"properties": {"a": {"type": ["object", "strng"]}}}, "/properties/a/type/1", "is not a type"),
     ({"properties": ["a"]}, "/properties", "an array is not an object"),
     ({"minLength": "3"}, "/minLength", "is not a whole number"),
-    ({"pattern": "(["}, "/pattern", "it is no regular expression"),
-    ("{}", "", "a string is no schema"),
-    ([{}], "", "a list is no schema"),
-    (5, "", "a number is no schema"),
+    ({"pattern": "(["}, "/pattern", "it is not a regular expression"),
+    ("{}", "", "a string is not a schema"),
+    ([{}], "", "a list is not a schema"),
+    (5, "", "a number is not a schema"),
 ]
 FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "flatten": instrc.flatten,
@@ -50,7 +50,7 @@ def test_what_is_no_schema_is_refused(name: str, schema: Any, place: str, words:
 def test_nothing_is_no_schema_but_for_an_answer_that_is_split_by_names() -> None:
     assert instrc.split({"a": 1, "_b": 2}, None)["thoughts"] == {"_b": 2}
     for call in (instrc.flatten, lambda schema: instrc.subsumes(schema, {})):
-        with pytest.raises(instrc.CompileError, match="null is no schema"):
+        with pytest.raises(instrc.CompileError, match="null is not a schema"):
             call(None)  # type: ignore[arg-type]
 
 
@@ -141,5 +141,5 @@ class Odd:
 
 
 def test_an_object_of_python_is_told_as_one() -> None:
-    with pytest.raises(instrc.CompileError, match=r"an object of Python \(object\) is no schema"):
+    with pytest.raises(instrc.CompileError, match=r"an object of Python \(object\) is not a schema"):
         instrc.strip(cast("Any", object()), {"thoughts"})

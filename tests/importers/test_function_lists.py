@@ -314,7 +314,7 @@ class TestResults:
         reasons = [problem.message for problem in imported.problems if problem.name == "left-out"]
         assert [reason.rpartition(": ")[2] for reason in reasons] == [
             "a parameter has the name `output`",
-            "the arguments are no plain object",
+            "the arguments are not a plain object",
         ]
 
     def test_become_an_activity_beside_the_tool(self) -> None:

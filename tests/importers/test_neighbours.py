@@ -79,7 +79,7 @@ def test_a_note_about_another_file_shows_its_place_there(folder: Path) -> None:
     noted = {str(problem.at) for problem in import_tools("openapi", str(folder / "api.json")).problems if problem.at}
     assert len(noted) == 1
     (problem,) = {problem.message: problem for problem in import_tools("openapi", str(folder / "api.json")).problems}.values()
-    assert problem.message == "`minLength` is left out: it is no count"
+    assert problem.message == "`minLength` is left out: it is not a count"
     assert problem.at is not None
     assert problem.at.source.name.endswith("pet.json")
     assert problem.at.source.text[problem.at.start : problem.at.end] == '"x"'

@@ -56,7 +56,7 @@ PARAMETERS = [
 )
 def test_parameters_that_are_no_list_are_left_out_and_told(source: Json) -> None:
     imported = import_tools("openapi", source)
-    assert [problem.message for problem in imported.problems] == ["`parameters` is left out: it is no list"]
+    assert [problem.message for problem in imported.problems] == ["`parameters` is left out: it is not a list"]
     assert imported.vibes[0].document["properties"] == {}
 
 

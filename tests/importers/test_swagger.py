@@ -103,7 +103,7 @@ def test_what_cannot_be_said_is_told() -> None:
     twice = [{"name": name, "in": "body", "schema": {"type": "object"}} for name in ("a", "b")]
     found = imported({"parameters": [*twice, {"name": "c", "in": "elsewhere", "type": "string"}]})
     assert [problem.message for problem in found.problems] == [
-        "`c` is left out: elsewhere is no place for a parameter",
+        "`c` is left out: elsewhere is not a place for a parameter",
         "`b` is left out: an operation has one body",
     ]
 

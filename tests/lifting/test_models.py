@@ -73,7 +73,7 @@ def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
 
 @pytest.mark.parametrize("model", [5, "Slot", "slot", {"type": "object"}, {"type": "int"}])
 def test_what_is_no_class_of_data_is_a_type_error(model: Any) -> None:
-    with pytest.raises(TypeError, match="no model of pydantic"):
+    with pytest.raises(TypeError, match="not a pydantic model"):
         lift(NULL, RECORD).as_model(model)
 
 
@@ -110,7 +110,7 @@ def test_a_step_of_a_tool_is_an_instance_of_its_own_model() -> None:
 
 
 def test_a_step_that_is_not_there_is_told_with_those_that_are() -> None:
-    with pytest.raises(CompileError, match='`step` is one of `step1_ask`, `step2_find`, not "step2"'):
+    with pytest.raises(CompileError, match='`step` must be one of `step1_ask`, `step2_find`, not "step2"'):
         lift(BOTH, STEPS).as_model(Slot, "step2")
     with pytest.raises(CompileError, match="`/step2_find/day`: `Slot` refuses it"):
         lift(BOTH | {"step2_find": {**NULL, "day": "someday"}}, STEPS).as_model(Slot, "step2_find")
@@ -128,7 +128,7 @@ def test_a_model_of_a_step_asks_for_the_step(model: Any) -> None:
     for each in (lifted, lifted.call):
         with pytest.raises(CompileError) as caught:
             each.as_model(model)
-        said = f"`step` is `step2_find` (the whole value is no `{model.__name__}`), not None"
+        said = f"`step` must be `step2_find` (the whole value is no `{model.__name__}`), not None"
         assert [str(problem) for problem in caught.value.problems] == [said]
 
 
@@ -200,5 +200,5 @@ def test_errors_are_marked_where_providers_have_a_mark() -> None:
 def test_a_result_that_is_no_json_is_a_type_error() -> None:
     call = lift(NULL, RECORD).call
     for value in (object(), float("nan"), {1: 2}):
-        with pytest.raises(TypeError, match="no JSON"):
+        with pytest.raises(TypeError, match="not JSON"):
             call.result(value)

@@ -39,9 +39,9 @@ def test_what_the_compiler_writes_and_less_is_sound(tools: Any, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("tools", "place", "reason"),
     [
-        ({"Search": QUERY}, "/Search", "the tool `Search` says nothing of its `arguments`, it is a schema itself"),
+        ({"Search": QUERY}, "/Search", "the tool `Search` has no `arguments`: it is itself a schema"),
         ({**SEARCH, "a/b": 3}, "/a~1b", "the tool `a/b` is not an object in JSON"),
-        ({"Search": {"arguments": ["query"]}}, "/Search", "the `arguments` of the tool `Search` are no JSON Schema"),
+        ({"Search": {"arguments": ["query"]}}, "/Search", "the `arguments` of the tool `Search` are not a JSON Schema"),
         (["Search"], "", "the tools of a plan are an object, by their names"),
     ],
 )

@@ -62,7 +62,7 @@ class Schemas:
             self.left = 4
             node = self.object(2)
             node.pop("required", None)
-            node.pop("dependentSchemas", None)  # a node that asks for itself in its own place is no schema
+            node.pop("dependentSchemas", None)  # a node that asks for itself in its own place is not a schema
             if self.often(0.5):
                 node["properties"]["children"] = {"type": "array", "items": {"$ref": "#/$defs/node"}}
             root = {**root, "$defs": {"node": node}}

@@ -152,15 +152,15 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "an instance": (Weather(city="Rome"), "give the class, `Weather`"),
     "an instance with a name": (Person(name="Ann"), "give the class, `Person`"),
     "a misspelt member": ({"name": "w", "description": "d", "paramters": CITY}, "did you mean `parameters`"),
-    "another word for it": ({"name": "w", "arguments_of_mine": CITY}, '`arguments_of_mine` of the tool "w" is no schema'),
-    "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is no schema'),
+    "another word for it": ({"name": "w", "arguments_of_mine": CITY}, '`arguments_of_mine` of the tool "w" is not a schema'),
+    "a schema as text": ({"name": "w", "input_schema": "{}"}, '`input_schema` of the tool "w" is not a schema'),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
     "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, '`output` of the tool "meeting"'),
-    "an object": (object(), "is no schema, tool, type or function"),
-    "a number": (5, "5 is no schema, tool, type or function"),
-    "a text": ('{"type": "object"}', "a text is no schema, tool, type or function: read it first"),
-    "a number for a key": ({"type": "object", "properties": {1: {"type": "string"}}}, "1 is no key of JSON"),
-    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is no schema'),
+    "an object": (object(), "is not a schema, tool, type or function"),
+    "a number": (5, "5 is not a schema, tool, type or function"),
+    "a text": ('{"type": "object"}', "a text is not a schema, tool, type or function: read it first"),
+    "a number for a key": ({"type": "object", "properties": {1: {"type": "string"}}}, "1 is not a key of JSON"),
+    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, '`format` of the tool "w" is not a schema'),
 }
 
 

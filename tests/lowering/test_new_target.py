@@ -202,5 +202,5 @@ def test_a_provider_of_inputs_names_their_types_itself() -> None:
         return {"kind": "ability", "spec": {"id": "SAY", "hint": "Says.", "in": {"of": inputs}}, "samples": []}
 
     assert breaches(payload("voice"), INPUTS) == []
-    assert [breach.message for breach in breaches(payload("image"), INPUTS)] == ['"image" is no type of an input']
+    assert [breach.message for breach in breaches(payload("image"), INPUTS)] == ['"image" is not a type of an input']
     assert verify(payload("voice"), INPUTS).breaches == ()

@@ -83,4 +83,4 @@ def test_a_pattern_that_nobody_reads_is_left_out_behind_one_that_is_too_large_to
     keys = {"type": "object", "patternProperties": {"^(a{900}){900}$": {"type": "string"}, "a**": {"type": "integer"}}}
     lowering = lower({"type": "object", "properties": {"a": keys, "b": {"type": "string", "nullable": True}}}, "ollama")
     told = [(loss.pointer, loss.reason) for loss in lowering.losses if loss.kind == "annotation"]
-    assert told == [("/properties/a", "is left out: it is no regular expression that can be read")]
+    assert told == [("/properties/a", "is left out: it is not a regular expression that can be read")]

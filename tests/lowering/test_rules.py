@@ -94,7 +94,7 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
         lambda schema: [schema["properties"].update(_thought={"$ref": "#/$defs/a"}), schema.update({"$defs": {"a": {}}})],
     ),
     ("gemini", "order", "no ordering", lambda schema: schema.pop("propertyOrdering")),
-    ("gemini", "key", "a key that is no identifier", lambda schema: schema["properties"].update({"a-b": {"type": "string"}})),
+    ("gemini", "key", "a key that is not an identifier", lambda schema: schema["properties"].update({"a-b": {"type": "string"}})),
     ("gemini-schema", "type", "lower case", lambda schema: schema.update(type="object")),
     ("gemini-schema", "enum", "a number in an enum", lambda schema: schema["properties"]["_thought"].update(enum=[1])),
     ("gigachat", "type", "two types", lambda schema: schema["properties"]["_thought"].update(type=["string", "integer"])),
@@ -115,9 +115,9 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("vllm", "number", "a count over 31 bits", lambda schema: schema["properties"]["тема"].update(maxLength=2**31 + 1)),
     ("vllm", "closed", "an object that says nothing of other keys", lambda schema: schema.pop("additionalProperties")),
     ("mistral", "keyword", "uniqueItems", lambda schema: first_array(schema).update(uniqueItems=True)),
-    ("mcp", "root", "a root that is no object", lambda schema: schema.update(type="array")),
+    ("mcp", "root", "a root that is not an object", lambda schema: schema.update(type="array")),
     ("smolagents", "description", "an input without words", lambda schema: schema["_thought"].pop("description")),
-    ("smolagents", "key", "a key that is no identifier", lambda schema: schema.update({"a-b": schema["_thought"]})),
+    ("smolagents", "key", "a key that is not an identifier", lambda schema: schema.update({"a-b": schema["_thought"]})),
     ("smolagents", "nullable", "a null that is denied", lambda schema: schema["_thought"].update(nullable=False)),
     ("smolagents", "type", "an unknown type", lambda schema: schema["_thought"].update(type="str")),
 ]
@@ -160,7 +160,7 @@ def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
     payload = copy.deepcopy(lower(RICH, "openai", "draft").payload)
     payload["function"]["parameters"]["properties"]["_thought"]["format"] = "uri"
     [breach] = breaches(payload, "openai")
-    assert str(breach) == '/function/parameters/properties/_thought: "uri" is no known format [format]'
+    assert str(breach) == '/function/parameters/properties/_thought: "uri" is not a known format [format]'
 
 
 @pytest.mark.parametrize("value", ["x", 5, None, [[]], [{"a": []}], {"a": 1}])

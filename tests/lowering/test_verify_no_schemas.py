@@ -1,4 +1,4 @@
-"""`verify` says what is no schema, on every target, and raises nothing."""
+"""`verify` says what is not a schema, on every target, and raises nothing."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ FAULTY: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [task("a", query="x"), task("b", query="y", limit={"each": "a.items"})],
         [("wrong-argument", "/1/arguments/limit")],
     ),
-    "the list of copies is no text": (
+    "the list of copies is not a text": (
         [task("a", query="x"), task("b", query={"each": "a.items"}), task("c", query={"from": "b"})],
         [("wrong-argument", "/2/arguments/query")],
     ),

@@ -280,7 +280,7 @@ def test_links_order_what_arguments_do_not() -> None:
 def test_links_that_are_no_list_are_told(links: Any) -> None:
     read = instrc.import_plan({"task_nodes": [{"task": "get_news", "arguments": []}], "task_links": links}, DAILY)
     [problem] = [each for each in read.problems if each.name == "invalid-plan"]
-    assert (problem.pointer, problem.message) == ("/task_links", "the links are no list")
+    assert (problem.pointer, problem.message) == ("/task_links", "the links are not a list")
 
 
 def test_every_link_that_is_none_is_told() -> None:

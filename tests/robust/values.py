@@ -1,4 +1,4 @@
-"""Values of every kind that functions and commands are given: JSON, what looks like a schema, and what is no JSON at all."""
+"""Values of every kind that functions and commands are given: JSON, what looks like a schema, and what is not JSON at all."""
 
 from __future__ import annotations
 

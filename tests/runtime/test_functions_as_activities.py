@@ -214,7 +214,7 @@ def test_a_type_that_names_itself_takes_what_comes() -> None:
 
 
 def test_what_is_no_json_is_told() -> None:
-    assert "it is no JSON value but of the type object" in failed(lambda _: object())
+    assert "it is not a JSON value but of the type object" in failed(lambda _: object())
 
 
 @pytest.mark.parametrize(

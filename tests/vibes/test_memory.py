@@ -268,7 +268,7 @@ def test_a_rehearsal_takes_them() -> None:
 
 
 def test_a_wrong_one_is_told_before_anything_runs() -> None:
-    with pytest.raises(instrc.CompileError, match=r'`vibes\["Draft"\]` is a JSON Schema'):
+    with pytest.raises(instrc.CompileError, match=r'`vibes\["Draft"\]` must be a JSON Schema'):
         instrc.run("Draft", vibes={"Draft": 5})
 
 

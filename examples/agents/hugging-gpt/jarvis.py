@@ -67,7 +67,7 @@ class _Reading:
             try:
                 given = json.loads(given)
             except (ValueError, RecursionError) as error:
-                self.problems.append(f"no-plan: this is no JSON: {error}")
+                self.problems.append(f"no-plan: this is not JSON: {error}")
                 return []
         if not isinstance(given, list):
             self.problems.append(f"no-plan: a plan is a list of tasks, not {type(given).__name__}")
@@ -77,7 +77,7 @@ class _Reading:
     def task(self, place: int, item: Any) -> _Task | None:
         """Read one task."""
         if not isinstance(item, dict) or not isinstance(item.get("task"), str) or not isinstance(item.get("args", {}), dict):
-            self.problems.append(f"no-task: item {place} is no object with `task`, `id`, `dep` and `args`")
+            self.problems.append(f"no-task: item {place} is not an object with `task`, `id`, `dep` and `args`")
             return None
         number = item.get("id", place)
         dep = item.get("dep", [-1])
@@ -109,7 +109,7 @@ class _Reading:
                 self.problems.append(f"tag-in-text: {where}: a tag in the middle of a text is not filled in")
             return [value]
         if value is None or isinstance(value, dict):
-            self.problems.append(f"wrong-argument: {where}: this is no text")
+            self.problems.append(f"wrong-argument: {where}: this is not a text")
             return []
         text = json.dumps(value)
         self.notes.append(f"{where}: {text} is read as a text")

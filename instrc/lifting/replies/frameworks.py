@@ -31,7 +31,7 @@ def _langchain(answer: JsonObject) -> RawReply | None:
         if isinstance(call, dict):
             known = raw_call(call.get("name"), call.get("args"), call.get("id"))
             if known.unreadable is None and not isinstance(known.arguments, dict):
-                known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is no JSON"))
+                known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is not JSON"))
             found |= RawReply((known,))
     return found | _end_of_langchain(mapping(answer.get("response_metadata")))
 

@@ -72,7 +72,7 @@ class PlanImporter:
         """Return the tasks, as far as they can be read, and what is wrong with them."""
         nodes = record.record.nodes
         if not isinstance(nodes, list):
-            return [], [InvalidPlan(pointer=record.place(), reason="the tasks are no list")]
+            return [], [InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
         record, problems = name_tools(record, nodes)
         written = [arguments_of(record, node, number) for number, node in enumerate(nodes)]
         given, of_references = resolve(record, [each for each, _ in written])

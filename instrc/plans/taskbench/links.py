@@ -70,7 +70,7 @@ class _Links:
         if links is None:
             return []
         if not isinstance(links, list):
-            self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are no list"))
+            self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are not a list"))
             return []
         found: list[tuple[tuple[str, str], str]] = []
         at = pointer(self._at)

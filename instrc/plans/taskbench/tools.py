@@ -110,14 +110,14 @@ def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
     if value is None:
         return ()
     if value.__class__ is not list or not all(each.__class__ is str for each in value):
-        refuse((key,), "it is no list of types")
+        refuse((key,), "it is not a list of types")
         return ()
     return tuple(as_texts(value))
 
 
 def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
     if value.__class__ is not list:
-        refuse(("parameters",), "it is no list of parameters")
+        refuse(("parameters",), "it is not a list of parameters")
         return ()
     slots: dict[str, BenchInput] = {}
     for number, each in enumerate(value):

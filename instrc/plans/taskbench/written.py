@@ -43,7 +43,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Wri
             problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
         written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
     if written is not None and not isinstance(written, list):
-        return [], [*problems, record.odd("the arguments are no list", number)]
+        return [], [*problems, record.odd("the arguments are not a list", number)]
     found: list[WrittenArgument] = []
     for position, each in enumerate(written or ()):
         argument, reason = _argument(tool, each, number, position)
@@ -64,6 +64,6 @@ def _argument(tool: BenchTool | None, each: Json, number: int, position: int) ->
         else:
             name = said
     elif tool is not None and tool.kind == "temporal":
-        reason = "an argument is no object with a `name` and a `value`"
+        reason = "an argument is not an object with a `name` and a `value`"
     tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
     return WrittenArgument(name, value, number, position, tags), reason

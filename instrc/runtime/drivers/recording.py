@@ -14,5 +14,5 @@ def as_recorded(result: Result) -> Result:
     try:
         return cast("Result", redacted(loads(dumps(result, indent=False))))
     except (TypeError, ValueError, RecursionError) as error:
-        message = f"the result is no JSON: {error}"
+        message = f"the result is not JSON: {error}"
         return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}

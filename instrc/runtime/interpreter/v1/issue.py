@@ -231,7 +231,7 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
     if not choices:
         give_up(
             "failed",
-            f"there is nothing to choose from: `{read.text}` is no list of texts or numbers, or empty",
+            f"there is nothing to choose from: `{read.text}` is not a list of texts or numbers, or empty",
             step.key,
             "no-choice",
         )

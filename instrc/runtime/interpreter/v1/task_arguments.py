@@ -20,7 +20,7 @@ def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
         if reference.kind == "each":
             listed = _resolve_reference(reference, state)
             if listed is not None and not isinstance(listed, list):
-                return f"`{reference}` is no list, so there is nothing for each element of which `{name}` could be given"
+                return f"`{reference}` is not a list, so there is nothing for each element of which `{name}` could be given"
             counts.append(len(listed or ()))
     return counts
 
