@@ -148,9 +148,9 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     if not isinstance(answers, dict):
         _refuse("`answers` is an object: by chunk, step or activity")
     inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
-    plan = plan_of(artefact.documents[artefact.kind])
+    plan = plan_of(artefact.documents[artefact.kind], step=artefact.step)
     state = begin(plan, inputs)
-    script, waiting = _Script(answers), OpenCommands()
+    script, waiting = _Script(answers, artefact.step), OpenCommands()
     waiting.add(issue(plan, state))
     for _ in range(TESTED_COMMANDS):
         command = waiting.next()
@@ -173,7 +173,9 @@ def _inputs(value: Json) -> dict[str, Json]:
 class _Script:
     """Answers by name; a list is taken in order, and its last one stays."""
 
-    def __init__(self, answers: dict[str, Json]) -> None:
+    def __init__(self, answers: dict[str, Json], step: str | None) -> None:
+        """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps."""
+        self.step = step
         self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
         self.taken: dict[str, int] = {}
 
@@ -181,6 +183,8 @@ class _Script:
         if command["kind"] == "timer":
             return {"ok": None}
         names = list(dict.fromkeys(_names(command)))
+        if command["kind"] == "model" and not command["steps"] and self.step is not None:
+            names += dict.fromkeys((self.step, bare_name(self.step)))
         for name in names:
             if self.answers.get(name, []) != []:
                 value = self._next(name)

@@ -5,6 +5,7 @@ True of this form: plain JSON, nothing left to resolve, ready to be written.
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from instrc.jsonvalue import JsonObject
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
 KINDS = cast("tuple[Emit, ...]", get_args(Emit))
+_NUMBER = re.compile(r"^step\d+_")
+"""What stands before the name of a step in its key."""
 
 
 class Artefact(Struct, frozen=True, eq=False):
@@ -37,6 +40,13 @@ class Artefact(Struct, frozen=True, eq=False):
 
     def __repr__(self) -> str:
         return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
+
+    @property
+    def step(self) -> str | None:
+        """The name of the only step, where the tool is its schema, with no key around it."""
+        if self.plan is None:
+            return self.name  # of a vibe file
+        return _NUMBER.sub("", self.plan.keys[0]) if self.plan.bare else None
 
     @property
     def kind(self) -> Emit:

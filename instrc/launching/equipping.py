@@ -78,7 +78,8 @@ def remade(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | N
         raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(as_texts(uses)))])
     own = own or Own()
     folder = Path(as_text(how.get("folder", ".")))
-    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), as_object(how.get("processes") or {}))
+    processes, step = as_object(how.get("processes") or {}), plan["options"].get("step")
+    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), processes, step=step)
     activities = _rehearsed_once(plan, prepared.processes) if how.get("rehearse") else _registered_in(folder)
     if own.activities:
         activities = activities.with_those_of(own.activities)
@@ -132,7 +133,8 @@ def equipped(
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
     processes = _all_processes(prepared, activities)
     heard = join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None)
-    return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prepared.settings.prices)
+    prices = prepared.settings.prices
+    return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prices, step=prepared.step)
 
 
 def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:

@@ -44,7 +44,8 @@ class Launcher:
         self.plan = plan_of(
             prepared.document,
             activities=activities.names(),
-            models=models_by_step(prepared.document, by_vibe(prepared), prepared.name),
+            models=models_by_step(prepared.document, by_vibe(prepared), (prepared.name, prepared.step or "")),
+            step=prepared.step,
             asks=settings.get("asks", 2),
             elements=settings.get("elements", 100),
             requests=requests if requests is not None else settings.get("requests"),
@@ -133,10 +134,10 @@ def by_vibe(prepared: Prepared) -> dict[str, str]:
     return found
 
 
-def models_by_step(document: Json, models: Mapping[str, str], name: str = "") -> dict[str, str]:
+def models_by_step(document: Json, models: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
     """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe.
 
-    A tool is one call: the first of its steps for which a model is set decides for all; one without steps goes by its `name`.
+    A tool is one call: the first of its steps for which a model is set decides for all; one without steps goes by its `names`.
     """
     patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
 
@@ -151,7 +152,7 @@ def models_by_step(document: Json, models: Mapping[str, str], name: str = "") ->
         return {key: model for key in keys if (model := chosen(key)) is not None}
     properties = document.get("properties") if isinstance(document, dict) else None
     keys = list(properties) if isinstance(properties, dict) else []
-    whole = next((model for word in (name, *keys) if (model := chosen(word)) is not None), None)
+    whole = next((model for word in (*names, *keys) if (model := chosen(word)) is not None), None)
     return {} if whole is None else dict.fromkeys(["", *keys], whole)
 
 

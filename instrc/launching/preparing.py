@@ -43,6 +43,8 @@ class Prepared:
     """The schemas of the inputs of its source by name, `prompt` among them; `None` if there is no source to ask."""
     sources: Callable[[], list[Path]] = list
     """Lists the files it was made from; none of them is an output."""
+    step: str | None = None
+    """The name of the only step of a tool that has no keys of steps."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
 
@@ -94,7 +96,15 @@ def prepare(
     plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
     declared = None if plan is None else plan.flat.graph.inputs
     return Prepared(
-        found[0].name, document, folder, settings, named, declared, workspace.files(name), warnings=tuple(report.problems)
+        found[0].name,
+        document,
+        folder,
+        settings,
+        named,
+        declared,
+        workspace.files(name),
+        step=found[0].step,
+        warnings=tuple(report.problems),
     )
 
 

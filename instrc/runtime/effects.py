@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TypeAlias, Unpack
 
 from instrc.flattening.split import Split, holds_meta, split
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json
 from instrc.plans.numbering import numbered_apart
 from instrc.problems.problem import CompileError
 from instrc.python_calls import WrongArgumentsError
@@ -50,6 +50,8 @@ class Effects:
     """Models that the project has set for some vibes, by their words."""
     prices: Prices = field(default_factory=dict)
     """What the project has set that models cost."""
+    step: str | None = None
+    """The name of the only step of a tool, whose answer has no key for it."""
     first: int = 1
     """The number of the first attempt; an engine that tries again itself counts on."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -68,7 +70,7 @@ class Effects:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
         steps = command["steps"]
         text = model_message(command)
-        name = steps[0] if len(steps) == 1 else command["chunk"]
+        name = steps[0] if len(steps) == 1 else (self.step if self.step and not steps else command["chunk"])
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
@@ -127,13 +129,16 @@ class Effects:
         found: list[Complaint] = []
         if not self.checks:
             return found
-        parts: JsonObject = answer if isinstance(answer, dict) and command["steps"] else {}
-        for key in command["steps"]:
+        parts: list[tuple[str, str, Json]] = []
+        if command["steps"] and isinstance(answer, dict):
+            parts = [(key, f"/{key}", answer[key]) for key in command["steps"] if key in answer]
+        elif not command["steps"] and self.step is not None:
+            parts = [(self.step, "", answer)]
+        for key, place, part in parts:
             check = self.checks.get(bare_name(key))
-            if check is not None and key in parts:
-                said = check(split(parts[key])["output"])
-                if said is not None:
-                    found.append({"pointer": f"/{key}", "message": str(said)})
+            said = check(split(part)["output"]) if check is not None else None
+            if said is not None:
+                found.append({"pointer": place, "message": str(said)})
         return found
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:

@@ -29,6 +29,7 @@ def plan_of(
     tokens: int | None = None,
     entry: Json = None,
     pauses: bool = True,
+    step: str | None = None,
 ) -> PinnedPlan:
     """Return the plan of a document: a process, a tool, or a direct call.
 
@@ -36,6 +37,7 @@ def plan_of(
     `asks` is how often a model is asked again; `elements` how many of an `each` run at the same time;
     `requests` and `tokens` are the budget for models.
     `entry` is the answer of the first chunk, where it is filled already: by the model that has started the process.
+    `step` is the name of the only step of a tool, whose answer has no key for it.
     Without `pauses` no `delay` is waited for: nothing is gained by it in a rehearsal.
     """
     kind, written = _process(document)
@@ -54,6 +56,8 @@ def plan_of(
         options["pauses"] = False
     if fires:
         options["fires"] = fires
+    if step is not None and kind == "tool":
+        options["step"] = step
     if models:
         options["models"] = dict(models)
     plan: PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}

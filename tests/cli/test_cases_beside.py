@@ -89,6 +89,14 @@ def test_cases_that_hold_pass(instrc: Instrc) -> None:
     assert (done.code, done.err) == (0, "5 passed\n")
 
 
+def test_the_only_step_of_a_program_is_answered_by_its_name(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.aug").write_text('prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" } } }')
+    case = '## A run\n\n```json answers\n{ "draft": { "text": "Hi" } }\n```\n```json value\n{ "text": "Hi" }\n```\n'
+    for name in ("draft", "Draft", "step1_draft", "llmContext1"):
+        (folder / "mail.cases.md").write_text(case.replace("draft", name))
+        assert instrc("test").err == "1 passed\n"
+
+
 def test_cases_are_chosen_by_their_titles(instrc: Instrc) -> None:
     assert instrc("test", "-k", "person").err == "1 passed\n"
     assert instrc("test", "mail.aug", "-k", "refused").err == "1 passed\n"

@@ -127,7 +127,7 @@ def test_a_script_that_is_no_list_and_no_object_is_refused(answers: Any) -> None
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("Draft", 'it has "drft", and may name `llmContext1`'),
+        ("Draft", 'it has "drft", and may name `draft`, `llmContext1`'),
         ("Draft | Score", 'it has "drft", and may name `draft`, `score`, `llmContext1`'),
     ],
 )
@@ -135,6 +135,29 @@ def test_a_script_without_the_answer_says_what_it_may_name(program: str, said: s
     vibes = {name: {"type": "object", "properties": {"text": {"type": "string"}}} for name in ("Draft", "Score")}
     run = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({"drft": {"text": "Dear Ann"}}))
     assert run.outcome["error"]["message"] == f"the script has no answer for `llmContext1`: {said}"
+
+
+@pytest.mark.parametrize("name", ["draft", "Draft", "step1_draft", "llmContext1"])
+@pytest.mark.parametrize("program", ["Draft(prompt)", "const letter = Draft(prompt)"])
+def test_the_only_step_of_a_program_goes_by_its_name(name: str, program: str) -> None:
+    """Its answer has no key for it, but a script, a check and the request name it as they do among others."""
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+    model = instrc.Scripted({name: [{"text": "Hi"}, {"text": "Dear Ann"}]})
+    checks = {"draft": lambda letter: None if letter["text"] != "Hi" else "say `Dear`"}
+    run = instrc.run(program, "x", vibes=vibes, model=model, checks=checks)
+    assert run.value == {"text": "Dear Ann"}
+    assert [request.name for request in model.sent] == ["draft", "draft"]
+    failed = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({name: {"text": 1}}))
+    assert (failed.outcome["error"]["kind"], failed.outcome["error"]["step"]) == ("invalid", "draft")
+
+
+def test_a_model_is_set_for_the_only_step_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("answers.json").write_text('{ "draft": { "text": "from the settings" } }')
+    Path("pyproject.toml").write_text('[tool.instrc.models]\n"draft" = "scripted:answers.json"\n')
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    run = instrc.run("Draft(prompt)", "x", vibes=vibes, model=instrc.Scripted([]))
+    assert run.value == {"text": "from the settings"}
 
 
 def test_a_script_that_ends_says_why_its_last_answer_was_not_accepted() -> None:

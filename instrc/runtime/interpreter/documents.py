@@ -33,6 +33,8 @@ class RunOptions(TypedDict, total=False):
     fires: dict[str, str]
     """Activities that what a model fills in is also sent to, by their bare names."""
     models: dict[str, str]
+    step: str
+    """The name of the only step of a tool, whose answer has no key for it."""
 
 
 class PinnedPlan(TypedDict):

@@ -16,8 +16,7 @@ class Scripted:
 
     `answers` is a list, taken in order, or an object.
     Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
-    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.  A program that is a
-    single step has no steps in its answer: there the chunk `llmContext1` is answered.
+    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.
     A list among its values is taken in order, and its last answer stays.
     """
 
@@ -47,9 +46,11 @@ class Scripted:
             if name in self._named:
                 return self._take(name)
         steps = request.command["steps"] if request.command is not None else []
+        if not steps and (alone := self._bare.get(bare_name(request.name))) is not None:
+            return self._take(alone)
         found = {step: self._bare[bare_name(step)] for step in steps if bare_name(step) in self._bare}
         if not found:
-            wanted = ", ".join(f"`{name}`" for name in dict.fromkeys((*map(bare_name, steps), whole)))
+            wanted = ", ".join(f"`{name}`" for name in dict.fromkeys((*map(bare_name, steps or [request.name]), whole)))
             there = ", ".join(map(arguments.excerpt, self._named)) or "nothing"
             _no_answer(request, f": it has {there}, and may name {wanted}")
         return {step: self._take(name) for step, name in found.items()}

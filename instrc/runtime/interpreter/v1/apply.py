@@ -118,7 +118,8 @@ def _again(
         ask(machine, scope, unit, again)
         return
     first = wrong[0]["pointer"].split("/")
-    step = next((step.key for step in unit.steps if len(first) > 1 and step.key == first[1]), unit_name(unit))
+    steps = unit.steps if unit.called is None else ()
+    step = next((step.key for step in steps if len(first) > 1 and step.key == first[1]), unit_name(unit))
     message = (
         f"the answer was not accepted after {len(attempts)} attempts; at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
     )

@@ -135,7 +135,8 @@ class RunnablePlan:
         groups = [(self.models.get(""), context.steps)] if self.whole else list(_by_model(context, self.models))
         for number, (model, steps) in enumerate(groups):
             name = context.name if len(groups) == 1 else f"{context.name}.{steps[0].key}"
-            yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, context, model=model))
+            called = self.options.get("step", context.name) if self.whole else None
+            yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, context, model=model, called=called))
 
     def _viewed(self, unit: PlanUnit) -> PlanUnit:
         """Give a unit the schema of what is filled in."""

@@ -144,6 +144,8 @@ def give_up(kind: FailureKind, message: str, step: str | None, code: str | None 
 
 def unit_name(unit: PlanUnit) -> str:
     """Return what a unit is called in errors: its step, its key, else its context."""
+    if unit.called is not None:
+        return unit.called
     if unit.steps:
         return unit.steps[0].key
     key = getattr(unit.block, "key", None)

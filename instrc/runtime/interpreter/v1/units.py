@@ -47,6 +47,8 @@ class PlanUnit:
     regions: tuple[int, ...] = ()
     """The bodies of a block."""
     model: str | None = None
+    called: str | None = None
+    """Of a tool whose properties are no steps: what it is called in errors."""
     timed: bool = False
     """Has a deadline or a delay."""
     needs: int = 0
