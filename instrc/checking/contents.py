@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from instrc.files import make_unversioned
 from instrc.limits.programs import REMEMBERED_FILES
 from instrc.regular import MOST_BYTES, read_regular
 
@@ -92,10 +93,8 @@ def store(path: Path, data: bytes) -> None:
     """Replace a file of the cache in one step, if that can be done at all."""
     temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.tmp")
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        ignored = path.parent / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text("*\n", encoding="utf-8")
+        make_unversioned(path.parent.parent)
+        path.parent.mkdir(exist_ok=True)
         try:
             temporary.write_bytes(data)
             temporary.replace(path)

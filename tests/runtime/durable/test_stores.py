@@ -221,3 +221,14 @@ def test_a_secret_is_found_nowhere_in_the_store_of_a_run_that_fails_in_every_way
     assert secret not in "".join(seen)
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize(("name", "there", "left_out"), [(".instrc", True, True), ("runs", False, True), ("runs", True, False)])
+def test_runs_are_left_out_of_version_control(tmp_path: Path, name: str, *, there: bool, left_out: bool) -> None:
+    """They hold what people and models said; a folder that was there and is not hidden may be the whole project."""
+    folder = tmp_path / name
+    if there:
+        folder.mkdir()
+    begin(engine(folder), ASK)
+    assert (folder / FILE).exists()
+    assert (folder / ".gitignore").exists() is left_out

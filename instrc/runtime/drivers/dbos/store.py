@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
 
 from instrc import problems
+from instrc.files import make_unversioned
 from instrc.problems.problem import CompileError
 from instrc.runtime.engine import UnreachableError
 
@@ -70,7 +71,7 @@ def open_engine(location: StoreLocation) -> sa.Engine:
         said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
         return sa.create_engine(location.url, pool_size=20, pool_pre_ping=True, connect_args=said)
     with trouble(location):
-        location.folder.mkdir(parents=True, exist_ok=True)
+        make_unversioned(location.folder)
     engine = sa.create_engine(location.url, pool_size=10, connect_args={"check_same_thread": False})
 
     @sa.event.listens_for(engine, "connect")
