@@ -18,7 +18,7 @@ from instrc.limits.runs import PREVIEWED_COMMANDS
 from instrc.rehearsing.rehearsal import rehearsal_of
 from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.interpreter.v1.views import schema_without_engine
-from instrc.runtime.message import model_message
+from instrc.runtime.message import model_message, tool_name
 from instrc.runtime.models.sampling import instance_of
 
 
@@ -27,6 +27,8 @@ class ModelCall:
     """One chunk of the model."""
 
     chunk: str
+    name: str
+    """Of the tool that the model fills in."""
     steps: tuple[str, ...]
     message: str | None
     """What is sent with `prompt` as given and made results; `None` where no run of the rehearsal reaches it."""
@@ -41,17 +43,17 @@ def calls_of(artefact: Artefact, given: str) -> tuple[ModelCall, ...]:
     process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
     chunks = [each.name for each in process.contexts() if isinstance(each, Chunk) and each.executor == "model"]
-    reached = _reached(document, given, _inputs(process), len(chunks))
+    reached = _reached(document, given, _inputs(process), len(chunks), artefact.step)
     found: list[ModelCall] = []
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
-            sent, schema = reached.get(context.name, (None, None))
+            steps = tuple(step.key for step in context.steps)
+            sent, schema, name = reached.get(context.name, (None, None, tool_name(context.name, steps, None)))
             shown = (
                 schema if sent is not None else schema_without_engine(context, context.steps, process.definitions, alone=False)
             )
-            steps = tuple(step.key for step in context.steps)
             found.append(
-                ModelCall(context.name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
+                ModelCall(context.name, name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps})
             )
     return tuple(found)
 
@@ -78,16 +80,22 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
 
 
-def _reached(document: Json, given: str, inputs: dict[str, Json], wanted: int) -> dict[str, tuple[str, Json]]:
-    """Return the first message and schema of each chunk that a run of a rehearsal reaches; `wanted` is how many there are."""
-    found: dict[str, tuple[str, Json]] = {}
+def _reached(
+    document: Json, given: str, inputs: dict[str, Json], wanted: int, only: str | None
+) -> dict[str, tuple[str, Json, str]]:
+    """Return message, schema and name of the tool of each chunk that a rehearsal reaches.
+
+    `wanted` is how many there are, `only` the name of the only step of a program.
+    """
+    found: dict[str, tuple[str, Json, str]] = {}
     in_vain = 0
 
     def watch(command: Command) -> None:
         nonlocal in_vain
         in_vain += 1
         if command["kind"] == "model" and command["chunk"] not in found:
-            found[command["chunk"]] = model_message(command), command["schema"]
+            name = tool_name(command["chunk"], command["steps"], only)
+            found[command["chunk"]] = model_message(command), command["schema"], name
             in_vain = 0
 
     def enough() -> bool:

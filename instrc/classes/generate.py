@@ -76,7 +76,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         message = f"the generator wrote no module: {type(text).__name__}"
         raise TypeError(message)
     ast.parse(text)
-    return text
+    return f"{text.rstrip()}\n"
 
 
 def expressible(schema: Json) -> Json:

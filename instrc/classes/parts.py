@@ -1,6 +1,6 @@
 """Name the schemas that become classes: one for each document, one for each step in it.
 
-Equal steps share one class.
+Equal steps share one class, and so do equal definitions of one name.
 A step that differs in the result, where thoughts are stripped, has a second class there, with `Result` at its end.
 """
 
@@ -10,9 +10,10 @@ import keyword
 import re
 from collections.abc import Mapping
 
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import free_name, pascal
-from instrc.schema.walk import map_schemas
+from instrc.schema.walk import map_schemas, walk
 
 _STEP = re.compile(r"step\d+_(.+)")
 _IN_USE = frozenset({"Annotated", "Any", "AwareDatetime", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "Union"})
@@ -26,16 +27,24 @@ class Parts:
     def __init__(self) -> None:
         """Begin without any."""
         self.found: dict[str, Json] = {}
+        self._shared: dict[str, str] = {}
+        """The classes of definitions, by what they say with all that they refer to."""
 
     def take(self, name: str, schema: Json, suffix: str = "") -> str:
         """Add a document, its definitions and its steps; return the name of its class."""
         own = self._reserved(class_name(name) + suffix)
-        moved = {"#": own}
         definitions = as_object(schema.get("$defs", {})) if isinstance(schema, dict) else {}
+        moved, new = {"#": own}, {}
         for key in definitions:
-            moved[f"#/$defs/{_pointer(key)}"] = self._reserved(class_name(key))
-        for key, definition in definitions.items():
-            self.found[moved[f"#/$defs/{_pointer(key)}"]] = _redirected(definition, moved)
+            whole = _whole(key, definitions)
+            name_of_class = None if whole is None else self._shared.get(whole)
+            if name_of_class is None:
+                name_of_class = new[key] = self._reserved(class_name(key))
+            if whole is not None:
+                self._shared[whole] = name_of_class
+            moved[f"#/$defs/{_pointer(key)}"] = name_of_class
+        for key, name_of_class in new.items():
+            self.found[name_of_class] = _redirected(definitions[key], moved)
         self.found[own] = self._with_steps(_redirected(_without_definitions(schema), moved), suffix)
         return own
 
@@ -96,6 +105,25 @@ def class_name(name: str) -> str:
     text = text if text.isidentifier() else f"Class{text}"
     text = text if text.isidentifier() else "Class"
     return f"{text}_" if keyword.iskeyword(text) else text
+
+
+def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
+    """Return a definition with all that it refers to, as text; `None` if it refers to something else than definitions."""
+    by_pointer = {f"#/$defs/{_pointer(each)}": each for each in definitions}
+    reached = {key: definitions[key]}
+    waiting = [definitions[key]]
+    while waiting:
+        for _, node in walk(waiting.pop()):
+            reference = node.get("$ref") if isinstance(node, dict) else None
+            if not isinstance(reference, str):
+                continue
+            if reference not in by_pointer:
+                return None
+            name = by_pointer[reference]
+            if name not in reached:
+                reached[name] = definitions[name]
+                waiting.append(definitions[name])
+    return dumps(reached, indent=False)
 
 
 def _pointer(key: str) -> str:

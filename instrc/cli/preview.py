@@ -131,13 +131,11 @@ def _artefact(
     if not calls:
         lines.append("The model is not asked: all steps are of servers and people.")
     for call in calls:
-        lines += _call(call, artefact, target, report, count, by, full=full)
+        lines += _call(call, target, report, count, by, full=full)
     return "\n".join(lines) + "\n"
 
 
-def _call(
-    call: ModelCall, artefact: Artefact, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool
-) -> list[str]:
+def _call(call: ModelCall, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool) -> list[str]:
     from instrc.draw.outline import outline
 
     payload: Json = call.schema
@@ -146,7 +144,7 @@ def _call(
         from instrc.ir.tool import Tool
         from instrc.lowering.lower import lower
 
-        payload = lower(Tool(artefact.name, call.schema, artefact.title), dialect(target), report=report).payload
+        payload = lower(Tool(call.name, call.schema), dialect(target), report=report).payload
     schema_tokens = count(dumps(payload, indent=False))
     sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)

@@ -19,7 +19,7 @@ from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.handler_calls import attempt_call, time_limit
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.names import bare_name
-from instrc.runtime.message import model_message
+from instrc.runtime.message import model_message, tool_name
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.prices import Prices, cost_of
 from instrc.runtime.retrying import Retry
@@ -70,7 +70,7 @@ class Effects:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
         steps = command["steps"]
         text = model_message(command)
-        name = steps[0] if len(steps) == 1 else (self.step if self.step and not steps else command["chunk"])
+        name = tool_name(command["chunk"], steps, self.step)
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.commands import ModelCommand
@@ -22,6 +24,14 @@ def model_message(command: ModelCommand) -> str:
         parts.append(f"What is wrong with it:\n{wrong}")
     parts.append(_request(command))
     return "\n\n".join(parts) + "\n"
+
+
+def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
+    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
+
+    `only` is the name of the only step of a program, whose answer has no key for it.
+    """
+    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
 
 
 def _ruled(heading: str, value: Json) -> str:

@@ -110,6 +110,27 @@ def test_the_modules_of_all_examples_import_and_pass_mypy(tmp_path: Path) -> Non
         assert classes(text)
         (tmp_path / f"program{number}.py").write_text(text, encoding="utf-8")
     assert judged(tmp_path) == ""
+    laid_out = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path)]
+    assert subprocess.run(laid_out, capture_output=True, check=False).returncode == 0
+
+
+def test_equal_definitions_of_several_calls_are_one_class() -> None:
+    def tree(value: str) -> dict[str, Any]:
+        inside = {"value": {"type": value}, "inside": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}
+        defined = {"tree": {"type": "object", "properties": inside, "required": ["value", "inside"]}}
+        return {"type": "object", "properties": {"top": {"$ref": "#/$defs/tree"}}, "required": ["top"], "$defs": defined}
+
+    vibes = {"Grow": tree("string"), "Count": tree("integer"), "Look_User": {"type": "object", "properties": {"ok": {}}}}
+    found = classes(instrc.types('"Trees" | Grow | Look_User | Grow | Count', vibes=vibes))
+    assert sorted(name for name in found if name.startswith("Tree") and "top" not in found[name].model_fields) == [
+        "Tree",
+        "Tree2",
+        "Trees",
+        "TreesLlmContext2",
+        "TreesResult",
+    ]
+    assert found["Tree"].model_validate({"value": "a", "inside": [{"value": "b", "inside": []}]})
+    assert found["Tree2"].model_validate({"value": 1, "inside": []})
 
 
 def nested(name: str, *, inside: bool = True) -> dict[str, Any]:

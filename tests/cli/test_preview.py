@@ -60,6 +60,10 @@ def test_a_payload_is_shown_for_a_target(instrc: Instrc) -> None:
     done = instrc("preview", "it.aug", "--target", "openai")
     assert done.code == 0
     assert done.out.count('"strict": true') == 2
+    assert re.findall(r'^ {6}"(name|description)": "(.*)"', done.out, re.MULTILINE) == [
+        ("name", "step1_ask"),
+        ("name", "step3_propose"),
+    ]
 
 
 def test_a_tool_and_a_process_without_a_model_are_shown(instrc: Instrc, folder: Path) -> None:

@@ -16,7 +16,7 @@ class Request:
     key: str
     """`run/command`: equal for every attempt at the same command."""
     name: str
-    """A name for the tool: the step, or the chunk where there are several."""
+    """A name for the tool; see `instrc.runtime.message.tool_name`."""
     message: str
     """All it is told; see `instrc.runtime.message`."""
     schema: Json
