@@ -19,6 +19,7 @@ from instrc.version import __version__
 from instrc.vibes.context import ProjectContext
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)(?:;(.*))?")
+_BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
@@ -85,6 +86,25 @@ def _package(name: str, wanted: str) -> str:
     from importlib import metadata  # as above
 
     try:
-        return f"{name} {metadata.version(name)}"
+        version = metadata.version(name)
     except metadata.PackageNotFoundError:
         return f"{name} is not installed ({wanted.strip('() ') or 'any version'})"
+    return f"{name} {version}{_unfit(version, wanted)}"
+
+
+def _unfit(version: str, wanted: str) -> str:
+    """Say why a version that is installed is not one that is wanted."""
+    for operator, bound in _BOUND.findall(wanted):
+        if operator == ">=" and _release(version) < _release(bound):
+            return f" is too old (it must be {bound} or newer)"
+        if operator == "<" and _release(version) >= _release(bound):
+            return f" is too new (it must be older than {bound})"
+    return ""
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, so that `2`, `2.0` and `2.0.0` are equal."""
+    numbers = [int(part) for part in version.split(".") if part.isdecimal()]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
