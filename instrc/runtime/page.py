@@ -39,6 +39,7 @@ _AROUND = 1.5
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --failed: #d0443e;
   --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
+html { background: Canvas; color: CanvasText; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
 h1 { font-size: 1.4rem; margin-bottom: .2rem; overflow-wrap: anywhere; } .sub { opacity: .7; margin-top: 0; }
 .lanes { border: 1px solid var(--line); border-radius: 8px; overflow: auto hidden; margin: 1.2rem 0; }
@@ -155,7 +156,7 @@ def _details(number: int, span: TimelineSpan) -> str:
     ]
     return (
         f'<details class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
-        f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(facts))}</span></summary>'
+        f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(dict.fromkeys(facts)))}</span></summary>'
         f'<div id="s{number}">{"".join(parts)}</div></details>'
     )
 

@@ -109,6 +109,13 @@ def test_a_row_says_how_often_it_was_tried() -> None:
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
+def test_a_row_says_once_that_it_is_open() -> None:
+    page = page_of(
+        "r", "waiting", [TimelineSpan("userContext1", "person", 0.0, None, "open", facts={"steps": ["step1_approve"]})]
+    )
+    assert re.findall(r'<span class="facts">(.*?)</span>', page) == ["open"]
+
+
 def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
     (tmp_path / "it.html").write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
