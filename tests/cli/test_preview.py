@@ -174,5 +174,5 @@ def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
 
 
 def test_the_only_step_of_a_program_gives_its_name_to_the_tool(instrc: Instrc, folder: Path) -> None:
-    (folder / "one.aug").write_text('tool it = @{ title: "Tell a joke", type: "object", properties: { joke: { type: "string" } } }')
+    (folder / "one.aug").write_text('tool it = @{ title: "Tell a joke", type: "object", properties: { joke: {} } }')
     assert re.findall(r'"name": "(.*)"', instrc("preview", "one.aug", "--target", "openai").out) == ["tell_a_joke"]
