@@ -178,7 +178,7 @@ def types(
 
 @takes_plain_values
 def check(
-    *paths: AnyPath,
+    *paths: ProgramInput,
     vibes: Mapping[str, object] | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
@@ -186,12 +186,15 @@ def check(
 ) -> tuple[Problem, ...]:
     """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them.
 
+    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, or a text of several lines.
         problems = instrc.check("programs", vibes={"Draft": {"type": "object"}})
 
     `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
     """
     report = Report()
-    places = arguments.paths("paths", paths)
+    texts = [_as_source_or_path(path) if isinstance(path, str) and "\n" in path else path for path in paths]
+    sources = [each for each in texts if isinstance(each, Source)]
+    places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
     arguments.truth("locked", locked)
     try:
         workspace = _workspace(roots, shared, schemas_in_memory(vibes, report), locked=locked)
@@ -201,6 +204,8 @@ def check(
         return error.problems
     for path in find_files(places, report):
         workspace.check(path, report)
+    for source in sources:
+        workspace.check(source, report)
     return report.once()
 
 

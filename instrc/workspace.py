@@ -107,8 +107,15 @@ class Workspace:
             return self._compile(program, overrides, found)
         return ()
 
-    def check(self, path: str, report: Report, program: Program | None = None) -> None:
-        """Report what is wrong with a program or a vibe; `program` is what an unsaved text says, where it is known."""
+    def check(self, path: str | Source, report: Report, program: Program | None = None) -> None:
+        """Report what is wrong with a program or a vibe, or with a text that is a program.
+
+        `program` is what an unsaved text says, where it is known.
+        """
+        if isinstance(path, Source):
+            with _own_report(report, path.name) as found:
+                self._check_source(path.name, path, found)
+            return
         with _own_report(report, path) as found:
             if _is_vibe(path):
                 self._review(path, found)
@@ -145,15 +152,19 @@ class Workspace:
                 continue
 
     def _check(self, path: str, report: Report, program: Program | None) -> None:
-        from instrc import compiler  # the whole of it is loaded only here
-
         place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
         source = self._read(path, place, report)
         if source is not None:
-            registry = self._project.registry(place)
-            options, settled = self._options(place, OptionOverrides()), self._known(path)
             known = program if program is not None and program.source.text == source.text else None
-            compiler.check_source(source, registry, options, report, stem=_stem(place), settled=settled, program=known)
+            self._check_source(path, source, report, known)
+
+    def _check_source(self, path: str, source: Source, report: Report, program: Program | None = None) -> None:
+        from instrc import compiler  # the whole of it is loaded only here
+
+        place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
+        registry = self._project.registry(place)
+        options, settled = self._options(place, OptionOverrides()), self._known(path)
+        compiler.check_source(source, registry, options, report, stem=_stem(place), settled=settled, program=program)
 
     def _known(self, path: str) -> SettledExports | None:
         if self._settled is None:

@@ -20,6 +20,7 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
     returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
     """
     from instrc.lint.other_documents import foreign
+    from instrc.lowering.checked_tool import schema_of
     from instrc.lowering.given import tool_of
 
     known: object = value
@@ -43,13 +44,13 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
             given: Json = {
                 "name": tool.name,
                 "description": tool.description,
-                "inputSchema": tool.schema,
+                "inputSchema": schema_of(tool),
                 "outputSchema": schema_of_result(value),
             }
             return _only_schema(read_tools("mcp", of_value(given), "output"), value, option)
     except TypeError as error:
         raise _no_schema(value, option, str(error)) from error
-    schema: Json = tool.schema
+    schema = schema_of(tool)
     if tool.description and isinstance(schema, dict) and "description" not in schema:
         schema = {"description": tool.description, **schema}
     return schema, ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import UnionType
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
@@ -18,7 +20,8 @@ class Tool(NamedTuple):
     """A schema with the name and the description under which a model is shown it."""
 
     name: str
-    schema: Json
+    schema: Json | type | UnionType | Callable[..., object]
+    """Of its arguments: JSON, or what pydantic says the schema of, as a model or an annotated function."""
     description: str | None = None
     strict: bool | None = None
     """Whether it is sent in the provider's strict envelope; `None` where the provider and its budgets decide."""

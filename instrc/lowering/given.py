@@ -12,8 +12,17 @@ from instrc.ir.tool import Example, Tool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
+from instrc.lowering.checked_tool import checked_tool
 from instrc.problems.suggest import nearest
-from instrc.python_types import LibraryTool, PythonType, attribute, function_of, model_as_json, schema_of_call, schema_of_type
+from instrc.python_types import (
+    LibraryTool,
+    PythonType,
+    attribute,
+    function_of,
+    model_as_json,
+    schema_of_call,
+    schema_of_type,
+)
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
@@ -70,7 +79,7 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
         return _of_mapping(value, name)
     match value:
         case Tool():
-            return [_as_checked(value, name)]
+            return [checked_tool(value, name)]
         case Artefact():
             return [Tool(name or value.name, checked_json(value.documents["tool"]), value.title)]
         case Process():
@@ -86,16 +95,6 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
             raise TypeError(message)
         case _:
             return _of_object(value, name)
-
-
-def _as_checked(tool: Tool, name: str | None) -> Tool:
-    """Return the `Tool` of a caller, whose members are of the types that they say."""
-    arguments.text("Tool.name", tool.name)
-    arguments.text_or_none("Tool.description", tool.description)
-    arguments.whole_number("Tool.priority", tool.priority)
-    if tool.strict is not None:
-        arguments.truth("Tool.strict", tool.strict)
-    return tool._replace(name=name or tool.name, schema=checked_json(tool.schema))
 
 
 def each_of(values: object) -> list[Tool]:

@@ -19,6 +19,7 @@ from instrc.limits.payloads import UNROLL
 from instrc.lowering.account import Account
 from instrc.lowering.build import build
 from instrc.lowering.checked_json import checked_json
+from instrc.lowering.checked_tool import schema_of
 from instrc.lowering.encode import encode
 from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.lowered import Lowering, report_losses
@@ -90,7 +91,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     if tool.strict is not None:
         dialect = replace(dialect, plain=None) if tool.strict else relaxed(dialect)
     name = legal(tool.name, dialect.tool_name, "tool") if dialect.named else tool.name
-    written = survey(tool.schema)
+    written = survey(schema_of(tool))
     readable, unread = read(written)
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)

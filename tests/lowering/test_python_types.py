@@ -174,6 +174,36 @@ def test_a_field_that_is_read_by_a_name_too_is_taken(given: Any) -> None:
     assert instrc.lift({"city": "Rome"}, instrc.lower(given)).as_model(given).city == "Rome"
 
 
+def post(letter: Letter) -> str:
+    """Post a letter."""
+    return letter.text
+
+
+def test_the_schema_of_a_tool_may_be_a_type_or_a_function() -> None:
+    example = instrc.Example(Letter(text="Dear Ann"), request="Write to Ann")
+    tools = [
+        instrc.Tool("send", Letter, strict=False),
+        instrc.Tool("post", post, priority=1),
+        instrc.Tool("write", Letter, "Write.", examples=(example,)),
+    ]
+    send, posted, write = instrc.lower_all(tools, "openai").payload
+    assert (send["function"]["strict"], send["function"]["description"]) == (False, "A letter.")
+    assert posted["function"]["description"] == "Post a letter."
+    assert write["function"]["description"] == "Write."
+    assert instrc.lower(tools[2], "gigachat").payload["few_shot_examples"][0]["params"] == {"text": "Dear Ann"}
+    assert not instrc.check_plan([{"tool": "send", "id": "a", "arguments": {"text": "a"}}], tools)
+    [wrong] = instrc.check_plan([{"tool": "post", "id": "a", "arguments": {"letter": 1}}], tools)
+    assert wrong.name == "wrong-argument"
+    [compiled] = instrc.compile("Letter", vibes={"Letter": tools[2]})
+    assert list(compiled["properties"]) == ["text"]
+
+
+@pytest.mark.parametrize("schema", [None, "x", 3, [Letter], object(), Letter(text="a")])
+def test_the_schema_of_a_tool_is_nothing_else(schema: Any) -> None:
+    with pytest.raises(TypeError, match=r"`Tool\.schema` takes a JSON Schema, a type or a function, not "):
+        instrc.lower(instrc.Tool("send", schema))
+
+
 class Struct(msgspec.Struct):
     text: str
 

@@ -76,6 +76,7 @@ assert_type(lifted.call.as_model(TypeAdapter(Reply)), Reply)
 assert_type(lifted.as_model(Reply | Question), object)
 schema = {"type": "object", "properties": {"text": {"type": "string"}}}
 instrc.flatten(Reply | Question)
+instrc.lower_all([instrc.Tool("reply", Reply, priority=1), instrc.Tool("look_up", look_up, strict=False)])
 for described in (Reply, ToolParam, look_up, Reply.model_json_schema()):
     instrc.flatten(described)
     instrc.strip(described, {"all"})

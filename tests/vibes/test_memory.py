@@ -73,6 +73,16 @@ def test_programs_are_checked_with_vibes_from_memory_and_these_too(tmp_path: Pat
     assert problem.name == "invalid-option"
 
 
+def test_a_text_is_checked_as_it_is_compiled() -> None:
+    text = "const letter = ReadLetter(prompt);\nWrit(letter)\n"
+    for given in (text, instrc.Source("a.aug", text)):
+        (problem,) = instrc.check(given, vibes={"ReadLetter": Letter, "Write": Reply})
+        assert (problem.name, problem.characters) == ("unknown-name", "Writ")
+        assert instrc.check(given, vibes={"ReadLetter": Letter, "Writ": Reply}) == ()
+    twice = instrc.check(text, instrc.Source("b.aug", "Reed(prompt)"), vibes={"ReadLetter": Letter, "Writ": Reply})
+    assert [problem.name for problem in twice] == ["unknown-name"]
+
+
 def test_a_registry_holds_vibes_from_memory() -> None:
     registry = instrc.registry(vibes={"Reply": Reply, "mail/Letter": Letter, "Both": {"$ref": "aug:mail/Letter"}})
     for reference, value, valid in (
