@@ -173,7 +173,7 @@ _TOLD = ("title", "description", "examples", "$comment", "deprecated")
 def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
     """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
     narrow, wide = (
-        {**schema, "$defs": mapping(root)["$defs"]} if isinstance(schema, dict) and "$defs" in mapping(root) else schema
+        {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
         for schema, root in zip(schemas, roots, strict=True)
     )
     old, new = map(mapping, schemas)

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
+from instrc.comparing.branches import paired
 from instrc.flattening.instances import instances
 from instrc.jsonvalue import Json, JsonObject, equal, listing, mapping
-from instrc.limits.schemas import COMPARED_LEVELS, COMPARED_PARTS, INSTANCES_OF_A_PART, SHALLOW
+from instrc.limits.schemas import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, COMPARED_PARTS, INSTANCES_OF_A_PART, SHALLOW
 from instrc.lowering.sample import referred, sample
 from instrc.lowering.sample_texts import text_of
 from instrc.schema.members import of_property
@@ -40,8 +41,9 @@ def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
         if not waiting:
             return
         pair = waiting.popleft()
+        parts = search.alone(pair)
+        yield _in_place(sample(parts.narrow), pair.way)
         if number:  # the roots have been looked at
-            parts = search.alone(pair)
             for value in islice(instances(parts.narrow, parts.wide), INSTANCES_OF_A_PART):
                 yield _in_place(value, pair.way)
         waiting += search.below(pair)
@@ -94,9 +96,7 @@ class _PartSearch:
         narrow, wide, way = pair
         branches, others = _branches(narrow), _branches(wide)
         if branches or others:
-            for branch in branches or [narrow]:
-                near = [other for other in others or [wide] if not disjoint(branch, other)]
-                yield from (_Pair(branch, other, way) for other in near or [False])
+            yield from (_Pair(branch, other, way) for branch, other in _pairs_of_branches(branches or [narrow], others or [wide]))
         left, right = mapping(narrow), mapping(wide)
         names = dict.fromkeys([*_names(left), *_names(right)])
         if not names and "items" not in left and "prefixItems" not in left:
@@ -115,6 +115,18 @@ class _PartSearch:
 def _branches(schema: Json) -> list[Json]:
     """Return the schemas of which an instance satisfies one."""
     return [branch for word in ("anyOf", "oneOf") for branch in listing(mapping(schema).get(word))]
+
+
+def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Yield branches with those that they stand for; the first of the rest with all that have something in common with them."""
+    pairs = paired(others, branches)
+    yield from ((branches[now], others[was]) for was, now in pairs)
+    known, taken = {now for _, now in pairs}, {was for was, _ in pairs}
+    rest = [branch for place, branch in enumerate(branches) if place not in known][:BRANCHES_OF_A_PLACE]
+    left = [other for place, other in enumerate(others) if place not in taken][:BRANCHES_OF_A_PLACE]
+    for branch in rest:
+        near = [other for other in left if not disjoint(branch, other)]
+        yield from ((branch, other) for other in near or [False])
 
 
 def _names(schema: JsonObject) -> Iterator[str]:

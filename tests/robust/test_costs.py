@@ -80,6 +80,26 @@ def far_down(size: int) -> object:
     return compare(old, new)
 
 
+def recursive(size: int) -> object:
+    """Compare definitions that all lead to each other and have changed, each of them."""
+
+    def graph(kind: str) -> JsonObject:
+        node: JsonObject = {
+            f"d{i}": {
+                "type": "object",
+                "properties": {
+                    "a": {"$ref": f"#/$defs/d{(i + 1) % size}"},
+                    "b": {"$ref": f"#/$defs/d{i * 7 % size}"},
+                    "v": {"type": kind},
+                },
+            }
+            for i in range(size)
+        }
+        return {"$ref": "#/$defs/d0", "$defs": node}
+
+    return compare(graph("integer"), graph("number"))
+
+
 def ranges(size: int) -> object:
     """Compare unions of very many ranges, of which one is wider: each instance is held against each branch."""
     branches = [{"minimum": 3 * i, "maximum": 3 * i + 1} for i in range(size)]
@@ -298,6 +318,7 @@ COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 1_200, 2.5),  # beyond a thousand levels the classes of a value are looked at in Python: that costs half as much again
     (far_down, 300, 2.5),
     (ranges, 300, 1.3),  # 0.9 to 1.2 while instances are fewer, as there are more branches
+    (recursive, 100, 2.5),
     (branches, 200, 3),
     (too_many_branches, 8_000, 2.5),
     (fan_in, 30, 5),
