@@ -23,7 +23,7 @@ _UNITS = {
 
 @lru_cache(maxsize=256)
 def seconds(text: str) -> float:
-    """Return how many seconds a span is; `ValueError` if it is none."""
+    """Return how many seconds a span is; `ValueError` if it is not one."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
         message = f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it"

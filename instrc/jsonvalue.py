@@ -43,7 +43,7 @@ class JsonSyntaxError(ValueError):
 
 
 def as_object(value: Json) -> JsonObject:
-    """Return a value that can only be an object here; `TypeError` if it is none.
+    """Return a value that can only be an object here; `TypeError` if it is not one.
 
     A value that comes from outside is checked where it comes in.
     This is for what has been checked already, where the types do not show it: `as_object(schema["properties"])`.
@@ -52,27 +52,27 @@ def as_object(value: Json) -> JsonObject:
 
 
 def as_array(value: Json) -> JsonArray:
-    """Return a value that can only be an array here; `TypeError` if it is none."""
+    """Return a value that can only be an array here; `TypeError` if it is not one."""
     return value if isinstance(value, list) else _unexpected("an array", value)
 
 
 def as_text(value: Json) -> str:
-    """Return a value that can only be a string here; `TypeError` if it is none."""
+    """Return a value that can only be a string here; `TypeError` if it is not one."""
     return value if isinstance(value, str) else _unexpected("a string", value)
 
 
 def as_number(value: Json) -> int | float:
-    """Return a value that can only be a number here; `TypeError` if it is none."""
+    """Return a value that can only be a number here; `TypeError` if it is not one."""
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else _unexpected("a number", value)
 
 
 def as_integer(value: Json) -> int:
-    """Return a value that can only be a Python integer here; `TypeError` if it is none."""
+    """Return a value that can only be a Python integer here; `TypeError` if it is not one."""
     return value if isinstance(value, int) and not isinstance(value, bool) else _unexpected("an integer", value)
 
 
 def as_texts(value: Json) -> list[str]:
-    """Return a value that can only be an array of strings here; `TypeError` if it is none."""
+    """Return a value that can only be an array of strings here; `TypeError` if it is not one."""
     return [as_text(item) for item in as_array(value)]
 
 

@@ -13,24 +13,24 @@ _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 _HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
 
 
-def is_handed_over(path: str) -> bool:
+def is_inherited_stream(path: str) -> bool:
     """Tell whether a path is a stream that the shell has opened for this run (`/dev/stdin`, `<(…)`), or the null device."""
     return path.startswith(("/dev/", "/proc/")) and re.fullmatch(_HANDED_OVER, path) is not None
 
 
 def read_regular(path: str, most: int) -> bytes:
-    """Return the first `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is none.
+    """Return the first `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is not one.
 
     A stream that was handed over with the command is read too: that is what it is for.
     """
-    if is_handed_over(path):
+    if is_inherited_stream(path):
         with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
             return file.read(most)
-    refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
     opened = os.open(path, _READING)
     try:
         found = os.fstat(opened)
-        refuse_odd(path, found.st_mode)  # it may have become another since
+        refuse_irregular(path, found.st_mode)  # it may have become another since
         return _read(opened, most, found.st_size)
     finally:
         os.close(opened)
@@ -65,7 +65,7 @@ def is_regular(path: str) -> bool:
         return False
 
 
-def refuse_odd(path: str, mode: int) -> None:
+def refuse_irregular(path: str, mode: int) -> None:
     """Raise an `OSError` that says what a path is, if it is no regular file."""
     if not S_ISREG(mode):
         raise OSError(0, f"it is {file_kind(mode)}", path)

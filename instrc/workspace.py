@@ -209,12 +209,12 @@ class Workspace:
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.limits.incoming import PROGRAM_BYTES
-        from instrc.syntax.intake import take_in
+        from instrc.syntax.intake import decode_source
 
         limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
         text = self._text(path)
         data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
-        return None if data is None else take_in(shown_path(path), data, report, limit)
+        return None if data is None else decode_source(shown_path(path), data, report, limit)
 
     def _text(self, path: str) -> str | None:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None

@@ -46,7 +46,7 @@ def begin_long_work() -> None:
 
 
 def _run(given: list[str]) -> int:
-    from instrc.cli.terminal import OutputFailedError, ReaderGoneError, tell, write
+    from instrc.cli.terminal import OutputFailedError, ReaderGoneError, write, write_error
 
     _tell_unknown_variables()
     try:
@@ -71,7 +71,7 @@ def _run(given: list[str]) -> int:
         return refuse("standard output", error.reason)
     except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
-            tell("error: the working folder does not exist any more\n")
+            write_error("error: the working folder does not exist any more\n")
             return PROBLEMS
         from instrc.problems.problem import CompileError
 
@@ -81,7 +81,7 @@ def _run(given: list[str]) -> int:
             show(error.problems, Format.TEXT)
             return PROBLEMS
         if (missing := _used_up(error)) is not None:
-            tell(f"error: the system has no more of what this needs: {missing}\n")
+            write_error(f"error: the system has no more of what this needs: {missing}\n")
             return PROBLEMS
         return _own_mistake(error)
 
@@ -90,13 +90,13 @@ def _tell_unknown_variables() -> None:
     """Tell the variables of the environment that have our prefix and that nothing reads: they are probably misspelt."""
     unknown = [name for name in os.environ if name.startswith("INSTRC_") and name not in VARIABLES]
     if unknown:
-        from instrc.cli.terminal import tell
+        from instrc.cli.terminal import write_error
         from instrc.problems.suggest import did_you_mean, nearest
 
         for name in unknown:
             shown = name[:80].encode("ascii", "backslashreplace").decode()
             known = did_you_mean(nearest(name, VARIABLES, 1)) or f"these are: {', '.join(VARIABLES)}"
-            tell(f"warning: the variable {shown} is not read: {known}\n")
+            write_error(f"warning: the variable {shown} is not read: {known}\n")
 
 
 def _folder_is_gone() -> bool:
@@ -119,13 +119,15 @@ def _used_up(error: Exception) -> str | None:
 def _own_mistake(error: Exception) -> int:
     """Say in one line that this is our mistake; show the traceback to those who ask for it."""
     from instrc.arguments import is_on
-    from instrc.cli.terminal import tell
+    from instrc.cli.terminal import write_error
 
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    tell(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")
-    tell("This is a mistake in instrc, not in your files: please report it; with INSTRC_DEBUG=1 it shows where it happened.\n")
+    write_error(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")
+    write_error(
+        "This is a mistake in instrc, not in your files: please report it; with INSTRC_DEBUG=1 it shows where it happened.\n"
+    )
     if is_on("INSTRC_DEBUG"):
         import traceback
 
-        tell("".join(traceback.format_exception(error)))
+        write_error("".join(traceback.format_exception(error)))
     return INTERNAL_ERROR

@@ -12,7 +12,7 @@ from typing import IO, Annotated
 import typer
 
 from instrc.cli.coercion import HELP, spare_pydantic
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import write, write_error
 from instrc.version import __version__
 
 COMMANDS = {
@@ -54,7 +54,7 @@ COMMANDS = {
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
     if arguments and arguments[0].endswith((".aug", ".vibe.json")):
-        tell(f"error: a command is missing before the file: for instance `instrc compile {arguments[0]}`\n")
+        write_error(f"error: a command is missing before the file: for instance `instrc compile {arguments[0]}`\n")
         return 2
     arguments = _as_options(arguments)
     program = typer.main.get_command(_app(arguments))
@@ -101,7 +101,7 @@ def _own_output(arguments: list[str]) -> Iterator[None]:
 def _tell_what(show: Callable[[IO[str]], object]) -> None:
     said = StringIO()
     show(said)
-    tell(said.getvalue())
+    write_error(said.getvalue())
 
 
 def _app(arguments: list[str]) -> typer.Typer:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.cli.outputs import try_to_write
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
+from instrc.cli.show import FINE, PROBLEMS, Format, report_written, show
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -38,6 +38,6 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
     if not found:
         found += try_to_write(formatted_files(files))
     if not found:
-        say_written(files, shape)
+        report_written(files, shape)
     show(found, shape)
     return PROBLEMS if found else FINE

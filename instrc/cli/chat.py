@@ -11,9 +11,9 @@ import typer
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.outputs import try_to_write
 from instrc.cli.run import ModelOption
-from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
+from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end, warn_of_made_up_answers
 from instrc.cli.show import Format
-from instrc.cli.terminal import is_terminal, tell, write_report
+from instrc.cli.terminal import is_terminal, write_error, write_report
 from instrc.files import STDIN, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -52,7 +52,7 @@ def command(
             for file in files
             for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or (), locked=locked)
         ]
-        tell_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
+        warn_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))
         place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
         run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
@@ -71,7 +71,7 @@ async def _talk(session: Session, file: Path) -> None:
                 try:
                     write_report(f"{await session.say(line.strip())}\n")
                 except ModelError as error:
-                    tell(f"the model gave no answer: {error}\n")
+                    write_error(f"the model gave no answer: {error}\n")
                 _keep(file, session)
             _ask()
     except UnicodeDecodeError:
@@ -82,7 +82,7 @@ async def _talk(session: Session, file: Path) -> None:
 
 def _ask() -> None:
     if is_terminal(sys.stdin):
-        tell("> ")
+        write_error("> ")
 
 
 def _read(file: Path) -> list[Json]:

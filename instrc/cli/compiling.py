@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from instrc.cli.documents import Emit, NamedArtefact, Output, document_to_print, documents_to_write, exports
 from instrc.cli.progress import with_progress
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
+from instrc.cli.show import FINE, PROBLEMS, Format, report_written, show, verdict
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -51,7 +51,7 @@ def compile_files(
             output.sources += _read(files, root, shared)
         try:
             output.deliver()
-            say_written(output.files, shape)
+            report_written(output.files, shape)
         except OSError as error:
             from instrc.cli.outputs import unwritable  # loaded when there is something to write
 

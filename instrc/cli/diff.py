@@ -22,7 +22,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.syntax.intake import take_in
+from instrc.syntax.intake import decode_source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _locks_compared(old: str, new: str, report: Report) -> tuple[list[Json], boo
     locks = []
     for path in (old, new):
         data = read_data(path, report)
-        source = None if data is None else take_in(path, data, report)
+        source = None if data is None else decode_source(path, data, report)
         if source is not None:
             locks.append(read_lock(Path(path), source.text))
     if len(locks) != len((old, new)):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from instrc.cli.show import WRONG_USE
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import write, write_error
 
 
 def command(
@@ -30,5 +30,5 @@ def command(
 
     close = nearest(asked, tuple(classes))
     hint = f"Did you mean {' or '.join(f'`{each}`' for each in close)}?" if close else "`instrc explain` lists all problems."
-    tell(f"instrc explain: there is no problem named `{asked[:100]}`. {hint}\n")
+    write_error(f"instrc explain: there is no problem named `{asked[:100]}`. {hint}\n")
     raise typer.Exit(WRONG_USE)

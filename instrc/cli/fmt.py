@@ -12,13 +12,13 @@ from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.outputs import try_to_write
 from instrc.cli.progress import with_progress
 from instrc.cli.show import PROBLEMS, Format, show, verdict
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import write, write_error
 from instrc.files import STDIN, read_bytes, shown_path
 from instrc.finding import find_files
 from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.intake import take_in
+from instrc.syntax.intake import decode_source
 
 
 def command(
@@ -77,7 +77,7 @@ def command(
 def _read(path: str, name: str, report: Report) -> Source | None:
     data = read_bytes(path, PROGRAM_BYTES, report)
     shown = name or shown_path(path) if path == STDIN else path
-    return None if data is None else take_in(shown, data, report)
+    return None if data is None else decode_source(shown, data, report)
 
 
 def _write(changed: dict[Path, str], report: Report) -> None:
@@ -86,7 +86,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
         for problem in found:
             report.add(problem)
         if not found:
-            tell(f"formatted {path}\n")
+            write_error(f"formatted {path}\n")
 
 
 def _difference(source: Source, text: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import LockedOption, Roots, Shared
-from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
+from instrc.cli.show import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.limits.programs import PAGE_STEPS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -67,7 +67,7 @@ def command(
     if verdict(found) == FINE and text:
         found = (*found, *deliver_text(text, output, workspace.files(file)))
         if output is not None and verdict(found) == FINE:
-            say_written([output], shape)
+            report_written([output], shape)
     show(found, shape)
     raise typer.Exit(verdict(found))
 

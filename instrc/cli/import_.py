@@ -10,7 +10,7 @@ import typer
 
 from instrc.cli.beginning import formatted_files
 from instrc.cli.options import ProblemFormat, Strict
-from instrc.cli.show import FINE, Format, say_written, show, verdict
+from instrc.cli.show import FINE, Format, report_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.importers.catalogue import KINDS
 from instrc.jsontext import dumps, loads
@@ -73,7 +73,7 @@ def command(
     if code == FINE:
         unwritten = _deliver(imported, source, folder, files)
         if not unwritten:
-            say_written(files, shape)
+            report_written(files, shape)
         problems += unwritten
         code = verdict(unwritten)
     show(problems, shape)

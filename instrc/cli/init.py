@@ -12,7 +12,7 @@ import typer
 from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import FINE, Format
-from instrc.cli.terminal import tell
+from instrc.cli.terminal import write_error
 from instrc.regular import is_regular, read_whole
 from instrc.scaffold.project import PROGRAM, SETTINGS, project, with_table
 
@@ -42,8 +42,8 @@ def command(
     if code == FINE and shape is Format.TEXT:
         for path in kept:
             if path not in replaced:
-                tell(f"kept {path.as_posix()} as it is\n")
-        tell(f"next: {'' if folder == Path() else f'cd {_in_shell(folder)} && '}instrc compile {PROGRAM}\n")
+                write_error(f"kept {path.as_posix()} as it is\n")
+        write_error(f"next: {'' if folder == Path() else f'cd {_in_shell(folder)} && '}instrc compile {PROGRAM}\n")
     raise typer.Exit(code)
 
 

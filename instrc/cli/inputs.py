@@ -66,7 +66,7 @@ class SchemaInput:
 def read_schema(path: str, registry: Registry, report: Report) -> SchemaInput | None:
     """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`).
 
-    `None` with problems if it is none.
+    `None` with problems if it is not one.
     """
     given = _given_schema(path, registry, report)
     unsound = () if given is None else problems_of(given.value, lambda place: given.locate(given.base, place))

@@ -20,7 +20,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import CompileError
 from instrc.problems.render import render_text
-from instrc.regular import is_handed_over, is_regular, refuse_odd
+from instrc.regular import is_inherited_stream, is_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Launch
@@ -86,8 +86,8 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
 async def _lines(path: str) -> AsyncIterator[str]:
     """Yield the lines that say something, as they arrive."""
     try:
-        if path != "-" and not is_handed_over(path):
-            refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
+        if path != "-" and not is_inherited_stream(path):
+            refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
         opened: AbstractContextManager[IO[bytes] | None]
         opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:

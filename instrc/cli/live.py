@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from time import time
 from typing import TYPE_CHECKING
 
-from instrc.cli.terminal import is_terminal, tell, write
+from instrc.cli.terminal import is_terminal, write, write_error
 from instrc.jsontext import dumps
 from instrc.runtime.events import Event, Sink, steps_of
 from instrc.visible import visible
@@ -57,7 +57,7 @@ class Watcher:
             self.began, self.run = event["at"], event["run"].partition("/")[0]
         line = self._line(event)
         if not self.quiet and self._live is None and line:
-            tell(f"{event['at'] - self.began:8.2f}  {line}\n")
+            write_error(f"{event['at'] - self.began:8.2f}  {line}\n")
 
     def _line(self, event: Event) -> str:
         """Update the row of a command; return the event in one line."""

@@ -10,7 +10,7 @@ import typer
 from instrc import problems
 from instrc.cli.options import ProblemFormat, Roots, Shared
 from instrc.cli.outputs import try_to_write
-from instrc.cli.show import Format, say_written, show, verdict
+from instrc.cli.show import Format, report_written, show, verdict
 from instrc.finding import find_files
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -65,7 +65,7 @@ def _locks_of(workspace: Workspace, paths: list[str], root: list[str], shared: l
 def _write(lock: Lock, shape: Format) -> list[Problem]:
     found = try_to_write({lock.path: lock.text()})
     if not found:
-        say_written([lock.path], shape)
+        report_written([lock.path], shape)
     return found
 
 

@@ -16,10 +16,10 @@ from instrc.cli.running import (
     exit_with,
     run_to_end,
     show_warnings,
-    tell_of_made_up_answers,
+    warn_of_made_up_answers,
 )
 from instrc.cli.show import PROBLEMS, Format, show
-from instrc.cli.terminal import OutputFailedError, tell
+from instrc.cli.terminal import OutputFailedError, write_error
 from instrc.files import STDIN, unreadable
 from instrc.ir.process import Process
 from instrc.problems.problem import CompileError
@@ -63,12 +63,12 @@ def command(
         programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
         show_warnings(programs, shape)
         if any(Process.describes(each.document) for each in programs):
-            tell_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
+            warn_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
     except CompileError as error:
         raise exit_with(error, shape) from None
     if http is None:
         run_to_end(serve_stdio(service))
     else:
-        tell(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
+        write_error(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
         run_to_end(serve_http(service, host, http))

@@ -19,7 +19,7 @@ from stat import S_IMODE, S_ISLNK
 from instrc.files import reason
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.problem import Problem
-from instrc.regular import is_handed_over, refuse_odd
+from instrc.regular import is_inherited_stream, refuse_irregular
 from instrc.source import Source
 
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -36,7 +36,7 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
     with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
         staged, streams = [], []
         for place, text in files.items():
-            if is_handed_over(str(place)):
+            if is_inherited_stream(str(place)):
                 streams.append((place, text))
                 continue
             refuse_place(place, sources)
@@ -79,7 +79,7 @@ def refuse_place(place: Path, sources: Collection[str]) -> None:
         raise OSError(0, "there is a NUL in its name", str(place)) from None
     if S_ISLNK(mode):
         raise OSError(0, "it is a link, and links are not written through", str(place))
-    refuse_odd(str(place), mode)
+    refuse_irregular(str(place), mode)
     if any(_is_same(source, place) for source in sources):
         raise OSError(0, "it is a source of this run", str(place))
 

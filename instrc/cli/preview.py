@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
-from instrc.cli.terminal import clear_screen, is_terminal, tell, write_report
+from instrc.cli.terminal import clear_screen, is_terminal, write_error, write_report
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -72,7 +72,7 @@ def command(
             raise typer.Exit(verdict(found))
         files = workspace.files(file)
         before = _stamps(files())  # before anybody is told: what is written from then on is seen
-        tell("watching; Ctrl-C ends\n")
+        write_error("watching; Ctrl-C ends\n")
         while _stamps(files()) == before:
             sleep(_PAUSE)
 

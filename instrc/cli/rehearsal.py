@@ -26,7 +26,7 @@ def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path
     return FINE if found.sound and not unwritten else PROBLEMS
 
 
-def refuse_beside(options: dict[str, object]) -> None:
+def refuse_with_every_branch(options: dict[str, object]) -> None:
     """Refuse options that say nothing where every branch is rehearsed."""
     for name, value in options.items():
         if value is not None and value is not False:  # 0 is said as well

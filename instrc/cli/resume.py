@@ -1,4 +1,4 @@
-"""`instrc resume`: go on with a run that nobody carries on."""
+"""`instrc resume`: continue a run that nobody carries out."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from instrc.checking.many import check_files
 from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
-from instrc.cli.terminal import tell
+from instrc.cli.terminal import write_error
 from instrc.finding import find_files
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -61,7 +61,7 @@ def _fix(files: list[str], check: Callable[[], tuple[Problem, ...]], report: Rep
 
     try:
         for path, count in fix_files(files, check).items():
-            tell(f"fixed {path}: {count} {'mistake' if count == 1 else 'mistakes'}\n")
+            write_error(f"fixed {path}: {count} {'mistake' if count == 1 else 'mistakes'}\n")
     except OSError as error:
         from instrc.cli.outputs import unwritable  # as above
 

@@ -21,10 +21,10 @@ from instrc.cli.running import (
     refuse_output,
     run_to_end,
     show_warnings,
-    tell_of_made_up_answers,
+    warn_of_made_up_answers,
 )
 from instrc.cli.show import FINE, PROBLEMS, Format
-from instrc.cli.terminal import tell
+from instrc.cli.terminal import write_error
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -86,7 +86,7 @@ def command(
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
     from instrc.cli.items import stream
-    from instrc.cli.rehearsal import refuse_beside, rehearse_all
+    from instrc.cli.rehearsal import refuse_with_every_branch, rehearse_all
     from instrc.launching.launcher import new_id
     from instrc.launching.preparing import prepare
 
@@ -97,12 +97,12 @@ def command(
         show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
-            refuse_beside(
+            refuse_with_every_branch(
                 {**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
             )
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         _refuse_idle(items, {"--input": given, "--ask": ask, "--json": as_json}, concurrency)
-        tell_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
+        warn_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
         launcher = _launcher(prepared, model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
@@ -158,8 +158,8 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
     def __call__(self, command: UserCommand) -> Json:
         """Show what is asked, and read the answer as JSON."""
         with self.watcher.paused():
-            tell(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
-            tell(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
+            write_error(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
+            write_error(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
             try:
                 line = input()
             except EOFError:

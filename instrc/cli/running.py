@@ -13,13 +13,13 @@ import typer
 
 from instrc.cli import begin_long_work
 from instrc.cli.show import PROBLEMS, Format, deliver_text, refuse, show, verdict
-from instrc.cli.terminal import tell
+from instrc.cli.terminal import write_error
 from instrc.files import STDIN, read_bytes, reason, shown_path
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report as Problems
-from instrc.regular import MOST_BYTES, is_handed_over, read_whole
+from instrc.regular import MOST_BYTES, is_inherited_stream, read_whole
 
 if TYPE_CHECKING:
     from instrc.launching.preparing import Prepared
@@ -148,10 +148,12 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     return made
 
 
-def tell_of_made_up_answers(model: str | None, settings: Settings, *, rehearse: bool) -> None:
+def warn_of_made_up_answers(model: str | None, settings: Settings, *, rehearse: bool) -> None:
     """Tell, before anything runs, that no model is chosen: what `sample` makes up looks like answers."""
     if not rehearse and model is None and not settings.run.get("model") and not settings.models:
-        tell("no model is chosen: its answers are made up from their schemas (`--model`, or `model` in `[tool.instrc.run]`)\n")
+        write_error(
+            "no model is chosen: its answers are made up from their schemas (`--model`, or `model` in `[tool.instrc.run]`)\n"
+        )
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
@@ -173,7 +175,7 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
     from instrc.cli.outputs import refuse_place  # not needed to print
 
     try:
-        if not is_handed_over(str(output)):
+        if not is_inherited_stream(str(output)):
             refuse_place(output, [str(each) for each in sources])
     except OSError as error:
         raise typer.Exit(refuse(str(output), reason(error))) from None
@@ -200,5 +202,5 @@ def deliver(
         step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
         said = {"--store": store, "--engine": engine_name}
         where = "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
-        tell(f"{report.run} waits for an answer: instrc answer {report.run} {step}{where} --data …\n")
+        write_error(f"{report.run} waits for an answer: instrc answer {report.run} {step}{where} --data …\n")
     return PROBLEMS if report.status == "failed" else 0

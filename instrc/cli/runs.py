@@ -10,7 +10,7 @@ import typer
 from instrc.cli.options import ProblemFormat
 from instrc.cli.running import EngineName, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
-from instrc.cli.terminal import tell, write, write_report
+from instrc.cli.terminal import write, write_error, write_report
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 
@@ -31,7 +31,7 @@ def command(
     except CompileError as error:
         raise exit_with(error, shape) from None
     if not reports and not as_json:
-        tell("there are no runs\n")
+        write_error("there are no runs\n")
     for report in reports:
         if as_json:
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")

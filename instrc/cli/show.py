@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path, PurePath
 
-from instrc.cli.terminal import coloured, tell, write
+from instrc.cli.terminal import coloured, write, write_error
 from instrc.limits.programs import LISTED_FILES
 from instrc.problems.problem import Problem
 
@@ -39,11 +39,11 @@ class Format(StrEnum):
 def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -> None:
     """Write problems: frames for people to the standard error, machine formats there too, or out if they are the product."""
     if shape is Format.TEXT:
-        tell(_for_people(problems), exact=True)
+        write_error(_for_people(problems), exact=True)
     elif product:
         write(_for_machines(problems, shape))
     else:
-        tell(_for_machines(problems, shape), exact=True)
+        write_error(_for_machines(problems, shape), exact=True)
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
@@ -56,13 +56,13 @@ def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[
     return try_to_write({output: text}, [str(each) for each in sources()])
 
 
-def say_written(paths: Iterable[PurePath], shape: Format) -> None:
+def report_written(paths: Iterable[PurePath], shape: Format) -> None:
     """Say on the standard error which files were written; machine formats are alone there."""
     names = [path.as_posix() for path in paths]
     if shape is not Format.TEXT or not names:
         return
     shown = names if len(names) <= LISTED_FILES else [*names[: LISTED_FILES - 1], f"… {len(names)} files in all"]
-    tell("".join(f"wrote {name}\n" for name in shown))
+    write_error("".join(f"wrote {name}\n" for name in shown))
 
 
 def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:

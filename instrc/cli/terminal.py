@@ -52,7 +52,7 @@ def _write(text: str) -> None:
         raise OutputFailedError(getattr(error, "strerror", None) or str(error)) from error
 
 
-def tell(text: str, *, exact: bool = False) -> None:
+def write_error(text: str, *, exact: bool = False) -> None:
     """Write for the user to the standard error; that it is closed is no reason to fail.
 
     What is `exact` is for a machine, or has been made visible before it was coloured.

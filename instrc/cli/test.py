@@ -10,14 +10,14 @@ import typer
 
 from instrc.cli.options import LockedOption, Roots, Shared
 from instrc.cli.outputs import try_to_write
-from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
-from instrc.cli.terminal import tell, write_report
+from instrc.cli.show import FINE, PROBLEMS, Format, report_written, show
+from instrc.cli.terminal import write_error, write_report
 from instrc.files import is_folder, read_data, readable
 from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import is_regular
-from instrc.syntax.intake import take_in
+from instrc.syntax.intake import decode_source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
     changed: dict[Path, str] = {}
     for file in files:
         data = read_data(str(file), report, CASE_BYTES)
-        source = None if data is None else take_in(str(file), data, report, CASE_BYTES)
+        source = None if data is None else decode_source(str(file), data, report, CASE_BYTES)
         if source is None:
             continue
         text = source.text
@@ -105,7 +105,7 @@ def _cases(file: Path, text: str) -> list[Case]:
 
     cases = list(read_cases(text))
     if not cases:
-        tell(f"{file.as_posix()} has no cases: a case is a heading `## …`, and blocks below it such as `json answer`\n")
+        write_error(f"{file.as_posix()} has no cases: a case is a heading `## …`, and blocks below it such as `json answer`\n")
     return cases
 
 
@@ -134,9 +134,9 @@ def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, u
 def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
     """Say how many cases passed, or why there were none, and return the exit code."""
     if not passed and not failed and not report.failed:
-        tell(nothing)
+        write_error(nothing)
         return NO_CASES
-    tell(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
+    write_error(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
     return PROBLEMS if failed or report.failed else FINE
 
 
@@ -155,7 +155,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
     for problem in found:
         report.add(problem)
     if not found:
-        say_written(changed, Format.TEXT)
+        report_written(changed, Format.TEXT)
 
 
 def _files(paths: list[str], report: Report) -> list[Path]:
@@ -178,7 +178,7 @@ def _files(paths: list[str], report: Report) -> list[Path]:
             if is_regular(str(cases)):
                 found[cases] = None
             else:
-                tell(f"{path} has no cases: there is no {cases.name} beside it\n")
+                write_error(f"{path} has no cases: there is no {cases.name} beside it\n")
     return list(found)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from instrc.cli.options import LockedOption, ProblemFormat, Roots, Shared, one_stdin
-from instrc.cli.show import FINE, Format, deliver_text, say_written, show, verdict
+from instrc.cli.show import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.files import shown_path
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -49,6 +49,6 @@ def command(
             *deliver_text(text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())]),
         )
         if output is not None and verdict(found) == FINE:
-            say_written([output], shape)
+            report_written([output], shape)
     show(found, shape)
     raise typer.Exit(verdict(found))

@@ -12,7 +12,7 @@ from instrc.cli.live import Watcher
 from instrc.cli.options import ProblemFormat
 from instrc.cli.running import EngineName, Store, engine, exit_with, run_to_end
 from instrc.cli.show import Format
-from instrc.cli.terminal import tell
+from instrc.cli.terminal import write_error
 from instrc.limits.runs import WORKER_PAUSE
 from instrc.problems.problem import CompileError
 
@@ -76,11 +76,11 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
         if stop.is_set():
             return
         if not quiet:
-            tell("the worker is ready\n")
+            write_error("the worker is ready\n")
         try:
             await carrier.serve(stop)
         except UnreachableError as error:
-            tell(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
+            write_error(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
         else:
             return
 
@@ -97,7 +97,7 @@ async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
             await carrier.reach()
         except UnreachableError as error:
             if not stop.is_set():
-                tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
+                write_error(f"{error.problems[0].message}; trying again in {pause:g} s\n")
         else:
             return
         with suppress(TimeoutError):

@@ -40,7 +40,7 @@ class DefinitionsValidator:
         except BaseException:  # noqa: BLE001  -- references that lead nowhere, endless recursion, keywords with odd values
             return True
 
-    def seen_through(self, schema: Json) -> Json:
+    def dereferenced(self, schema: Json) -> Json:
         """Return what a schema that only refers to a definition stands for."""
         for _ in range(JUDGED_REFERENCES):
             if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str):

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from typing import assert_never
 
 from instrc.codecs.acceptance import DefinitionsValidator
-from instrc.codecs.carry import Carrier, folded
 from instrc.codecs.patterns import entry_for
 from instrc.codecs.planned import to_typed
 from instrc.codecs.reading import codecs_of
+from instrc.codecs.rename_keys import KeyRenamer, folded
 from instrc.ir.codec import (
     Alternative,
     ArrayCodec,
@@ -86,7 +86,7 @@ class Decoder(ABC):
                 return to_typed(self.decode(codec.codec, value, level), codec.raw)
             case NamesCodec():
                 fold = self._fold and codec.fold
-                return Carrier(self._schema, back=dict(codec.keys), fold=fold).carry(value, [self._schema])
+                return KeyRenamer(self._schema, back=dict(codec.keys), fold=fold).converted(value, [self._schema])
             case RefCodec():
                 return value  # it leads to itself
             case _:
@@ -219,13 +219,13 @@ class Decoder(ABC):
 
     def _covers(self, schema: Json, value: Json) -> bool:
         """Say whether a schema declares all keys of an object."""
-        schema = self._definitions.seen_through(schema)
+        schema = self._definitions.dereferenced(schema)
         declared = schema.get("properties") if isinstance(schema, dict) else None
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
     def _is_of(self, kind: str, schema: Json) -> bool:
         """Say whether a schema asks for values of one type."""
-        schema = self._definitions.seen_through(schema)
+        schema = self._definitions.dereferenced(schema)
         return isinstance(schema, dict) and schema.get("type") == kind
 
 

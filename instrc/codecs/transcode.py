@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import assert_never
 
-from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.planned import to_uniform
+from instrc.codecs.rename_keys import KeyRenamer
 from instrc.ir.codec import (
     ArrayCodec,
     BoxCodec,
@@ -83,8 +83,8 @@ class Transcoder(Decoder):
                 return self.encode(codec.codec, to_uniform(value, codec.raw), level)
             case NamesCodec():
                 names = {ours: sent for sent, ours in codec.keys.items()}
-                carrier = Carrier(self._schema, lambda name: names.get(name, name))
-                return carrier.carry(value, [self._schema])
+                renamer = KeyRenamer(self._schema, lambda name: names.get(name, name))
+                return renamer.converted(value, [self._schema])
             case RefCodec():
                 return value  # it leads to itself
             case _:
@@ -141,7 +141,7 @@ class Transcoder(Decoder):
                     yield {"choice": label, each.key: sent}
 
     def _encode_alternative(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
-        """Yield what a value is written as by one alternative, if that has words for it and accepts them."""
+        """Yield a value as one alternative writes it, if the alternative can express it and accepts the result."""
         try:
             sent = self.encode(codec, value, level + 1)
         except Inexpressible:

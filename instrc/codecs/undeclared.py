@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from instrc.codecs.carry import Carrier, schemas_of_item, schemas_of_key
+from instrc.codecs.rename_keys import KeyRenamer, schemas_of_item, schemas_of_key
 from instrc.jsonvalue import Json, JsonObject, Location, as_texts, listing, mapping
-from instrc.limits.payloads import CARRIED_LEVELS
+from instrc.limits.payloads import RENAMED_LEVELS
 from instrc.schema.members import required_names
 
 _SPEAKING_OF_OTHERS = frozenset(
@@ -23,18 +23,18 @@ def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location
 
     `levels` is how deep objects are sent as objects.
     """
-    return _first(value, [schema], Carrier(schema), (), CARRIED_LEVELS if levels is None else levels)
+    return _first(value, [schema], KeyRenamer(schema), (), RENAMED_LEVELS if levels is None else levels)
 
 
-def _first(value: Json, schemas: list[Json], carrier: Carrier, path: Location, levels: int) -> Location | None:
+def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location, levels: int) -> Location | None:
     if levels <= 0 or not isinstance(value, dict | list):
         return None
-    nodes = list(carrier.applying(schemas))
+    nodes = list(renamer.applying(schemas))
     for key in value if isinstance(value, dict) else ():
         if schemas and all(_is_closed_to(each, key, frozenset()) for each in schemas):
             return (*path, key)
     for step, item in value.items() if isinstance(value, dict) else enumerate(value):
-        found = _first(item, _schemas_below(nodes, step), carrier, (*path, step), levels - 1)
+        found = _first(item, _schemas_below(nodes, step), renamer, (*path, step), levels - 1)
         if found is not None:
             return found
     return None

@@ -13,7 +13,7 @@ UNIONS = ("anyOf", "oneOf")
 
 
 def union_of(schema: Json) -> str:
-    """Return the keyword of the union that a schema is; empty if it is none."""
+    """Return the keyword of the union that a schema is; empty if it is not one."""
     return next((word for word in UNIONS if listing(mapping(schema).get(word))), "")
 
 

@@ -38,7 +38,7 @@ def certainly_includes(wide: Json, narrow: Json) -> bool:
 
 
 def _tried(*schemas: Json) -> int:
-    """Return how many instances are tried: fewer where each is held against very many branches."""
+    """Return how many instances are tried: fewer where each is checked against very many branches."""
     return min(INSTANCES_COMPARED, 1 + SCHEMAS_ASKED // max(map(_most_about_a_place, schemas)))
 
 

@@ -2,7 +2,7 @@
 
 Contexts stand one below the other, so at any height at most one lane has something in it.
 Lines therefore run level through the other lanes without crossing a step, and down in the gutters between lanes.
-All that one step hands on runs down a gutter in one line, from which each reader branches off;
+All that one step passes on runs down a gutter in one line, from which each reader branches off;
 what is read stands as text inside the reader, beside the arrow's head, so no label can lie on another.
 """
 

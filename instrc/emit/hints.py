@@ -49,7 +49,7 @@ class Hints:
         """Whether it tells the very paths that are written for the engine."""
 
     def told(self, reads: Sequence[Path], item: int | None) -> list[str]:
-        """Return the paths among those that a step reads that are there in this document, as a hint tells them."""
+        """Return the paths that a step reads and that exist in this document, as a hint shows them."""
         if self.sentence is None:
             return []
         if self.part in {"flat", "result"}:
@@ -63,11 +63,11 @@ class Hints:
         return None if self.sentence is None else with_room(schema)
 
     def said(self, told: Sequence[str]) -> str:
-        """Return the hint that tells some paths."""
+        """Return the hint for some paths."""
         return ", ".join(told).join(self._around_paths)
 
     def around(self, room: DescribedSchema) -> list[str]:
-        """Return what a description with the hint says around the places of its one path."""
+        """Return the parts of a description with a hint: before its path, and after it."""
         first, *others = self._around_paths
         return [room.before + first, *others]
 

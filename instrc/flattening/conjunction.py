@@ -203,7 +203,7 @@ class DerivedSchema(Struct, frozen=True):
 
 
 class GoOn(Struct, frozen=True):
-    """A conjunction to go on with, and what has been found out for it."""
+    """A conjunction to continue with, and what has been found out for it."""
 
     terms: list[Term]
     derived: tuple[DerivedSchema, ...] = ()

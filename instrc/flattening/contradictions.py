@@ -65,19 +65,19 @@ def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.
     value: Json = conjunct.view
     for step in path:
         value = as_object(value)[step]
-    return problems.schemas.Origin(uri=uri, pointer=place, value=in_short(value), at=store.place(uri, place))
+    return problems.schemas.Origin(uri=uri, pointer=place, value=one_line(value), at=store.place(uri, place))
 
 
-def in_short(value: Json) -> str:
+def one_line(value: Json) -> str:
     """Return a value as JSON on one line, cut if it is long."""
     text = dumps(value, indent=False)
     return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"
 
 
-def tell_circle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:
-    """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
+def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) -> None:
+    """Report a schema that refers to itself in a circle; a schema that is only met twice is not reported.
 
-    Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
+    A reference back to the schema itself, as in `{"allOf": [{"$ref": "#"}]}`, adds no constraint.
     """
     references: list[str] = []
     step: OuterSchema | None = way

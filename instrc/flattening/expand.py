@@ -192,9 +192,9 @@ class _Way:
         if mark in self.seen:
             report = self.run.options.report
             if report is not None and way is not None and mark in self.entered:
-                from instrc.flattening.contradictions import tell_circle  # for a mistake
+                from instrc.flattening.contradictions import report_cycle  # for a mistake
 
-                tell_circle(self.run, report, mark, way)
+                report_cycle(self.run, report, mark, way)
             return True
         self.seen.add(mark)
         dialect = scope.resource.dialect

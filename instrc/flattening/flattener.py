@@ -121,7 +121,7 @@ class Flattener(PlainMerging):
         return self.expanded([(target, where)], terms, alone) if again is None else again
 
     def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
-        """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
+        """Return what a schema leads to that is a reference and nothing else; itself if it is not one."""
         store = self.store
         for _ in range(REFERENCES_AT_ONCE):
             if node.__class__ is not dict or len(node) > 1 or id(node) not in store.needs_flattening:
@@ -246,7 +246,7 @@ class Flattener(PlainMerging):
                 self.origins[id(made.schema)] = (made.schema, found)
 
     def finish(self, frame: Frame) -> Json | Frame:
-        """Return the result of a frame whose parts are done, or a frame to go on with."""
+        """Return the result of a frame whose parts are done, or a frame to continue with."""
         if isinstance(frame, Merging):
             return self.merged(frame)
         self.open.pop(frame.unordered, None)

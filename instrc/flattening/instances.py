@@ -166,7 +166,7 @@ def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> I
 
 
 def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
-    """Yield from two iterators by turns, then what is left of the longer one."""
+    """Yield from two iterators in turn, then what is left of the longer one."""
     while True:
         try:
             yield next(one)

@@ -1,7 +1,7 @@
 """Merge the keywords of several conjuncts into one schema.
 
 Laws for single keywords are in `schema/laws/`.  `groups.py` has the keywords that speak about properties and about items
-together, `set_apart.py` those that hold only side by side, `annotations.py` titles and
+together, `separate.py` those that hold only side by side, `annotations.py` titles and
 descriptions, `reconciling.py` the last look.
 What has no exact law goes into further branches, which end up in a residual `allOf`.
 """
@@ -12,7 +12,7 @@ from instrc.flattening.annotations import OF_CONTENT, description, encoded_conte
 from instrc.flattening.conjunction import NO_REMAINDER, Remainder
 from instrc.flattening.merge_state import MergeState
 from instrc.flattening.reconciling import clash, in_order_of_properties
-from instrc.flattening.set_apart import conditions, contains, set_alternatives_apart, set_apart
+from instrc.flattening.separate import conditions, contains, keep_alternatives_separate, keep_separate
 from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
 from instrc.schema.equality import unique
@@ -179,7 +179,7 @@ def _named(state: MergeState, keyword: str, places: list[int]) -> Remainder:
         conjunct = state.conjuncts[place]
         value, scope = conjunct.view[keyword], conjunct.scope
         if value.__class__ is not dict:
-            return set_apart(state, keyword, places)
+            return keep_separate(state, keyword, places)
         for name, schema in value.items():
             if name in by_name:
                 by_name[name].append((schema, scope))
@@ -187,7 +187,7 @@ def _named(state: MergeState, keyword: str, places: list[int]) -> Remainder:
                 by_name[name] = [(schema, scope)]
             lists |= schema.__class__ is list
     if lists and any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
-        return set_apart(state, keyword, places)  # `dependencies` of old may hold lists
+        return keep_separate(state, keyword, places)  # `dependencies` of old may hold lists
     together: dict[str, Json] = {}
     state.out[keyword] = together
     for name, terms in by_name.items():
@@ -215,8 +215,8 @@ _BY_KEYWORD = {
     "propertyNames": _one_schema,
     "dependentSchemas": _named,
     "dependencies": _named,
-    "anyOf": set_alternatives_apart,
-    "oneOf": set_alternatives_apart,
+    "anyOf": keep_alternatives_separate,
+    "oneOf": keep_alternatives_separate,
     "not": _negations,
     "if": conditions,
     "contains": contains,

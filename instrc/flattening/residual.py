@@ -18,7 +18,7 @@ from instrc.jsonvalue import Json, JsonObject, listing
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.equality import EqualityKeys
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
-from instrc.schema.laws.arrays import contained_by_length, contains_more, contains_never, none_of_several, stricter
+from instrc.schema.laws.arrays import contained_by_length, contains_impossible, contains_more, none_of_several, stricter
 from instrc.schema.laws.combining import exclusive, narrower, widest
 from instrc.schema.laws.conditions import by_key, chained, deciding, keys_to_require, with_one_question
 from instrc.schema.laws.table import LAWS
@@ -65,13 +65,13 @@ class ResidualAllOf:
         self.groups = list({self.key_of(group): group for group in reversed(self.groups)}.values())[::-1]
         few = 1 < len(self.groups) <= COMPARED_BRANCHES
         if self.main and few and (self.keyword not in _CHOICES or self._comparable(self.keyword)):
-            self.leave_out_what_the_rest_says()
+            self.drop_implied_groups()
         if len(self.groups) > 1 and self.keyword in _REDUCED:
             self.impossible = self.impossible or implies(self.around, right=False)
             if not self.impossible:
                 _REDUCED[self.keyword](self)
 
-    def leave_out_what_the_rest_says(self) -> None:
+    def drop_implied_groups(self) -> None:
         """Leave out groups that the schema says anyway; find that one of them cannot hold beside it."""
         others = [group for group in self.groups if group is not self.main]
         self.impossible = any(disjoint(self.out, group) for group in others)
@@ -216,7 +216,7 @@ class ResidualAllOf:
             else:
                 kept[key] = stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        never = next(filter(contains_never, self.groups), None)
+        never = next(filter(contains_impossible, self.groups), None)
         if never is not None:
             self.groups = [never]  # it refuses every list, and the others speak of nothing else
             return

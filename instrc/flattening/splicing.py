@@ -136,9 +136,9 @@ def _conflict(
     report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
 ) -> None:
     if report is not None:
-        from instrc.flattening.contradictions import in_short  # for a mistake
+        from instrc.flattening.contradictions import one_line  # for a mistake
 
-        mixin, filling = in_short(one), in_short(other)
+        mixin, filling = one_line(one), one_line(other)
         found = problems.schemas.SlotConflict(
             at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible
         )

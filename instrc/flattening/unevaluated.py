@@ -1,8 +1,11 @@
 """Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
 
-Where what they see depends on the instance they stay as they are, and nothing may be put beside them that makes them
-see more.  So a schema that has them can be merged with others if these forbid all that it is uncertain about (`…_void`),
-if they look only at what it sees anyway, or at properties that it never sees, which then have to satisfy `unevaluated…`.
+If it depends on the instance which members they apply to, they stay as they are, and no keyword may be put beside them that
+evaluates further members.  So a schema with them can be merged with other schemas only if the others
+
+* forbid every member of which this is uncertain (`…_void`), or
+* constrain only members that are always evaluated, or
+* constrain only members that are never evaluated; these must then satisfy `unevaluated…` too.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from instrc.jsonvalue import Json, Location, at, tokens
 from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.naming import free_name
 from instrc.problems.problem import CompileError
-from instrc.schema.discriminators import spell_out
+from instrc.schema.discriminators import expand_discriminators
 from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.normalize import Rules
 from instrc.schema.walk import is_schema
@@ -61,7 +61,7 @@ class Components:
         written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
 
         def spelt(part: Json, start: Location) -> Json:
-            return spell_out(
+            return expand_discriminators(
                 part,
                 self.definitions,
                 written,

@@ -19,10 +19,10 @@ from instrc.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_obj
 from instrc.limits.incoming import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
-from instrc.schema.discriminators import spell_out
+from instrc.schema.discriminators import expand_discriminators
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
 
@@ -86,7 +86,7 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
             else:
                 stack.append((inner, path, level + 1))
         elif value.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {in_few_words(value)}"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {describe_value(value)}"))
         elif _is_function(value):
             yield _function(value, path, given, kind)
         else:
@@ -125,7 +125,7 @@ def _is_function(value: dict[str, Json]) -> bool:
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
-        return f"`{in_few_words(kind)}` is not a function"
+        return f"`{describe_value(kind)}` is not a function"
     if any(value.get(key).__class__ is str for key in _NAMES):
         return "it has a name, but neither a description nor a schema"
     return "it has neither a name nor a schema" if value else "it is empty"
@@ -219,7 +219,7 @@ def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
                 given.problems.extend(error.problems)
     schema = sound(raw, path, given, rules)
     definitions = schema.get("$defs") if schema.__class__ is dict else None
-    schema = spell_out(
+    schema = expand_discriminators(
         schema,
         definitions if definitions.__class__ is dict else {},
         {},

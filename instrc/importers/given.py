@@ -16,7 +16,7 @@ from instrc.problems.files import InvalidJson
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.size import TooLarge
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 from instrc.source import Source, Span
 
 
@@ -61,11 +61,11 @@ class Given:
 
     def left_out(self, path: Location, what: object, reason: str) -> None:
         """Note that a part has no place in a vibe."""
-        self.problems.append(LeftOut(at=self.locate(path), what=in_few_words(what), reason=reason))
+        self.problems.append(LeftOut(at=self.locate(path), what=describe_value(what), reason=reason))
 
     def read_as(self, path: Location, what: object, meaning: str) -> None:
         """Note that a part is read as something else than what is written."""
-        self.problems.append(ReadOtherwise(at=self.locate(path), what=in_few_words(what), meaning=meaning))
+        self.problems.append(ReadOtherwise(at=self.locate(path), what=describe_value(what), meaning=meaning))
 
     def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
         if key not in self._texts:
@@ -146,7 +146,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
             for written, part in item.items():
                 name = key_of(written)
                 if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
-                    _refuse(f"{in_few_words(name)} is not a key")
+                    _refuse(f"{describe_value(name)} is not a key")
                 made[name] = None
                 stack.append((part, made, name, level + 1))
             put(holder, key, made)
@@ -157,7 +157,7 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
         elif _is_scalar(item):
             put(holder, key, item)
         else:
-            _refuse(f"{in_few_words(item)} is not a value of JSON")
+            _refuse(f"{describe_value(item)} is not a value of JSON")
         if count + len(stack) > GIVEN_PARTS:
             _refuse(f"it has over {GIVEN_PARTS:,} parts, or holds itself")
     return Given(root[0])

@@ -9,7 +9,7 @@ from instrc.importers.given import Given
 from instrc.jsonvalue import Json, Location
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
-from instrc.schema.soundness import made_sound
+from instrc.schema.soundness import drop_invalid_keywords
 
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"
 _UNWANTED: dict[str, str] = {
@@ -30,7 +30,7 @@ def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json
 
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
-    found = made_sound(normalized(schema, path, given, rules), path)
+    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
     report_notes(found.notes, given)
     return found.schema
 

@@ -11,7 +11,7 @@ from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.importing import NotATool
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
@@ -35,7 +35,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
             item, path = Components(given).follow(item, path)  # noqa: PLW2901  -- the same thing, found elsewhere
         if item.__class__ is not dict:
             if item is not None:
-                given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(item)} is not a path item"))
+                given.problems.append(NotATool(at=given.locate(path), reason=f"{describe_value(item)} is not a path item"))
             continue
         for method in item:
             if method in METHODS and item[method].__class__ is dict:
@@ -52,7 +52,9 @@ def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
     if version is None and str(older) == "2.0":  # YAML takes it for a number
         return SwaggerOperation
     said = (
-        f"version {in_few_words(version or older)}" if version or older else "a document without `openapi: 3…` or `swagger: 2.0`"
+        f"version {describe_value(version or older)}"
+        if version or older
+        else "a document without `openapi: 3…` or `swagger: 2.0`"
     )
     member = "openapi" if version is not None else "swagger"
     given.problems.append(NotATool(at=given.locate((member,)), reason=f"{said} is not read, only OpenAPI 3 and Swagger 2.0"))

@@ -19,7 +19,7 @@ from instrc.importers.media_types import best_media_type, is_usual
 from instrc.importers.references import localize_references
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_text, listing, mapping
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 from instrc.schema.vocabulary import is_extension
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
@@ -142,7 +142,7 @@ class Operation:
         """Return where a parameter goes; `None` if it does not come in."""
         name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
-            self.given.left_out(path, name, f"{in_few_words(where)} is not a place for a parameter")
+            self.given.left_out(path, name, f"{describe_value(where)} is not a place for a parameter")
             return None
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 

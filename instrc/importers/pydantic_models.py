@@ -13,7 +13,7 @@ from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.python_types import UndescribedError, pydantic_schema
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
@@ -25,7 +25,7 @@ def read_objects(values: Iterable[object]) -> Given:
     found: list[Json] = []
     problems: list[Problem] = []
     for value in values:
-        name = getattr(value, "__name__", "") or in_few_words(value)
+        name = getattr(value, "__name__", "") or describe_value(value)
         try:
             found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
         except CompileError as error:
@@ -33,7 +33,7 @@ def read_objects(values: Iterable[object]) -> Given:
         except UndescribedError as error:
             problems.append(UnusableTool(tool=name, reason=str(error)))
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
-            reason = f"pydantic cannot describe it ({type(error).__name__}: {in_few_words(str(error))})"
+            reason = f"pydantic cannot describe it ({type(error).__name__}: {describe_value(str(error))})"
             problems.append(UnusableTool(tool=name, reason=reason))
     made = Given(found)
     made.problems += problems
@@ -62,7 +62,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
     )
     for entry, path in entries:
         if entry.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(entry)} is not a schema"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{describe_value(entry)} is not a schema"))
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
         title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))

@@ -14,7 +14,7 @@ from instrc.problems.importing import MissingLibrary, UnloadableObject
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 
 
 def load(reference: str) -> tuple[object, bool]:
@@ -60,7 +60,7 @@ def _module(place: str, reference: str) -> ModuleType:
 def _words(error: BaseException) -> str:
     """Return what an error says, if it can be asked."""
     try:
-        return in_few_words(str(error))
+        return describe_value(str(error))
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  -- as above

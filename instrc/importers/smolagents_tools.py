@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json, JsonObject, Location, as_object
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import in_few_words
+from instrc.schema.notes import describe_value
 
 RULES = Rules(plain_words=True, shorthand=False)
 _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
@@ -60,7 +60,7 @@ def tools(given: Given) -> Iterator[ImportedTool]:
                 NotATool(at=given.locate(path), reason="it is a program; name the tool in it as `file.py:Name`")
             )
         else:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{in_few_words(entry)} has no inputs"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{describe_value(entry)} has no inputs"))
 
 
 def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:

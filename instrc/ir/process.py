@@ -50,7 +50,7 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
-        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is none."""
+        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
         from instrc.ir.block_json import UnreadableProcessError  # who writes a process does not read one
         from instrc.ir.process_reader import body_of
 
@@ -98,7 +98,7 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def find(cls, schema: Json) -> Process | None:
-        """Return a schema that may be anything as a process; `None` if it is none.
+        """Return a schema that may be anything as a process; `None` if it is not one.
 
         `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
         beside `llmContext1`, a `robotContext1` is a context of an unknown kind.

@@ -1,4 +1,4 @@
-"""How the effects of a run are made, in the process that begins it and in any other that goes on with it."""
+"""How the effects of a run are made, in the process that begins it and in any other that continues it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Own:
 
 
 def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> JsonObject:
-    """Return what another process needs to go on with a run: plain JSON, without secrets.
+    """Return what another process needs to continue a run: plain JSON, without secrets.
 
     A model that nobody knows is a problem now: a run that has begun with it could never go on.
     """

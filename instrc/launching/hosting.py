@@ -34,7 +34,7 @@ class Host:
         self._here: dict[str, Here] = {}
 
     def take(self, run: str, here: Here) -> None:
-        """Note what a run is begun, or gone on with, here."""
+        """Note what a run is begun or continued with here."""
         self._here[run] = here
 
     async def start(self, launch: Launch) -> RunReport:

@@ -162,7 +162,7 @@ def _require_sound(document: Json, name: str) -> None:
 def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Workspace, name: str) -> dict[str, Json]:
     """Return the processes that plans name by address, in a document and in those processes.
 
-    An address means what it means in the program that names it, which may have other roots than the one that is run.
+    An address is looked up in the roots of the program that names it, which may have other roots than the program that is run.
     """
     found: dict[str, Json] = {}
     files: dict[str, str] = {}

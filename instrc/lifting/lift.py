@@ -21,7 +21,7 @@ from instrc.lifting.named import named, names_of
 from instrc.lifting.repair import repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.in_text import calls_of_ours, extract_tool_calls, fenced_value, lone_value
+from instrc.lifting.replies.in_text import calls_of_known_tools, extract_tool_calls, fenced_value, lone_value
 from instrc.lifting.replies.parallel import separated
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, RawReply, join_replies
@@ -60,7 +60,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 
 def _refuse_unknown_targets(records: Records) -> None:
-    """Refuse maps of targets that nobody knows; a target of somebody's own says in its maps what there is to know of it."""
+    """Refuse maps of targets that nobody knows; the maps of a target of a user describe that target."""
     from instrc.dialects.catalogue import known_target
 
     for record in records.values():
@@ -124,7 +124,7 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
         if fenced is not None and _ownership(fenced[0].arguments, records).all:
             return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
         return reply
-    if bare is not None and not _ownership(bare.arguments, records).any and (ours := calls_of_ours(bare.arguments, known)):
+    if bare is not None and not _ownership(bare.arguments, records).any and (ours := calls_of_known_tools(bare.arguments, known)):
         return replace(reply, calls=tuple(ours), envelope=True)
     if reply.calls:
         return reply

@@ -79,7 +79,7 @@ class LiftedCall:
     def as_model(self, model: UnionType, step: str | None = None) -> object: ...
 
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
-        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is none.
+        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is not one.
 
         To a type checker, `as_model(A | B)` gives an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
 

@@ -15,8 +15,8 @@ LOWERED_LEVELS: Final = 2000
 
 # tools, payloads and answers
 
-CARRIED_LEVELS: Final = 150
-"""Levels of a value for which codecs are looked up."""
+RENAMED_LEVELS: Final = 150
+"""Levels of a value whose keys are renamed."""
 CODEC_LEVELS: Final = 200
 """Levels of a value that codecs go into; what is deeper stays as it is."""
 CODECS_FOLLOWED: Final = 50

@@ -46,7 +46,7 @@ TERMS_AT_ONCE: Final = 4000
 """Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
 
 MATCHED_AT_ONCE: Final = 20_000
-"""Names of properties that are held against patterns in one pass: groups that ask for more stay apart, and a required name
+"""Names of properties that are checked against patterns in one pass: groups that ask for more stay apart, and a required name
 may be described by one of the patterns."""
 COMPARED_GROUPS: Final = 50
 """Groups of property keywords that stay apart with which a further one is tried to be joined."""
@@ -60,7 +60,7 @@ DEPTH: Final = 20
 PAIRS: Final = 5000
 """Pairs of schemas that are compared for one question."""
 EVALUATIONS: Final = 2000
-"""Schemas that one value is held against."""
+"""Schemas that one value is checked against."""
 KIND_DEPTH: Final = 4
 """Combinators inside one another that are looked through for the kinds of values that they allow."""
 KIND_BRANCHES: Final = 50
@@ -126,7 +126,7 @@ COMPARED_PARTS: Final = 60
 INSTANCES_OF_A_PART: Final = 40
 """Instances that are thought of for one such pair."""
 SCHEMAS_ASKED: Final = 20_000
-"""Schemas that the instances of one comparison are held against, where each meets very many branches: fewer are tried then."""
+"""Schemas that the instances of one comparison are checked against, where each meets very many branches: fewer are tried then."""
 NAMED_DEPTH: Final = 2
 """Levels on which names are tried that a schema speaks of elsewhere."""
 

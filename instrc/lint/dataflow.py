@@ -1,6 +1,6 @@
 """Follow the paths by which the steps of a hand-written process read each other.
 
-A path begins with the key of a step, wherever the step lies, or with a chunk and a step in it, and goes on with properties.
+A path begins with the key of a step, wherever the step lies, or with a chunk and a step in it, and continues with properties.
 Steps run in the order in which they are written, chunk by chunk.
 """
 

@@ -15,7 +15,7 @@ from instrc.problems.problem import Problem
 from instrc.schema.drafts import NULLABLE, Draft, ignored_words, silences_neighbours
 from instrc.schema.formats import CHECKS
 from instrc.schema.kinds import kinds_spoken_of
-from instrc.schema.vocabulary import SPEAKS_OF, gone_after
+from instrc.schema.vocabulary import SPEAKS_OF, removed_keywords
 
 if TYPE_CHECKING:
     from instrc.problems.idle import Cause
@@ -30,7 +30,7 @@ _NEEDS = {
 """Keywords that do nothing unless one of some others stands beside them."""
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _KINDS = {word: kinds_spoken_of(types) for word, types in SPEAKS_OF.items()}
-_TELLING = _KINDS.keys() | _NEEDS.keys() | DRAFT_3 | gone_after(2020) | {"format", "nullable"}
+_TELLING = _KINDS.keys() | _NEEDS.keys() | DRAFT_3 | removed_keywords(2020) | {"format", "nullable"}
 """Keywords without any of which a schema of today has nothing idle."""
 _LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}

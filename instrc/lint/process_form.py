@@ -21,7 +21,7 @@ from instrc.vibes.vibe import Vibe
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
-    """Return what keeps a process from being read; nothing if it is none, or if it is only sound when composed."""
+    """Return what keeps a process from being read; nothing if it is not one, or if it is only sound when composed."""
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()

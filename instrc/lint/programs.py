@@ -24,6 +24,6 @@ def review_program(program: Program, options: CompileOptions) -> Iterator[Proble
 
 
 def review_vibes(instructions: InstructionTable, report: Report) -> None:
-    """Report what is wrong with the vibes that a program uses, and those that the programs use which it calls."""
+    """Report what is wrong with the vibes that a program uses, and with those of the programs that it calls."""
     for table in instructions.tables:
         review_used(table.uris(), table.registry, report)

@@ -169,7 +169,7 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
             progress = progress.lose(node, keyword, reason=reason)
         return progress
 
-    def lose_and_say(self, node: Json, keywords: Sequence[str]) -> tuple[tuple[str, ...], Progress]:
+    def lose_with_sentences(self, node: Json, keywords: Sequence[str]) -> tuple[tuple[str, ...], Progress]:
         """Note of keywords that they are lost, and return the sentences that tell a model of them."""
         return (tuple([said(node, keyword) for keyword in keywords]), self.lose_each(node, keywords)) if keywords else ((), self)
 
@@ -197,7 +197,7 @@ def said(node: Json, keyword: str) -> str:
     return note(keyword, node.get(keyword) if isinstance(node, dict) else node)
 
 
-def said_of_each(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
+def sentences_for(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences that tell a model of keywords which are lost."""
     return tuple([said(node, keyword) for keyword in keywords])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from instrc.arguments import text_or_none, truth
-from instrc.codecs.carry import Carrier
 from instrc.codecs.maps import map_of, records_in
+from instrc.codecs.rename_keys import KeyRenamer
 from instrc.codecs.transcode import Inexpressible, Transcoder
 from instrc.codecs.undeclared import undeclared_key
 from instrc.dialects.catalogue import known_target
@@ -50,7 +50,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     try:
         return transcoder.write(written)
     except Inexpressible:
-        spared = Carrier(record["schema"], spare=True).carry(written, [record["schema"]])
+        spared = KeyRenamer(record["schema"], spare=True).converted(written, [record["schema"]])
         if equal(spared, written):
             raise
         return Transcoder(record).write(spared)

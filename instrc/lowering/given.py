@@ -231,7 +231,7 @@ def _of_function(value: JsonObject, name: str | None) -> Tool:
 
 
 def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
-    """Raise a `TypeError` for a tool without parameters if it is none: it is the provider's own, or a member is misspelt."""
+    """Raise a `TypeError` for a tool without parameters if it is not one: it is the provider's own, or a member is misspelt."""
     kind = value.get("type")
     if isinstance(kind, str) and kind not in _OF_FUNCTIONS:
         shown = dumps(kind, indent=False)

@@ -8,8 +8,8 @@ from functools import cached_property
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lowering.account import Account
+from instrc.lowering.grouped_losses import grouped_losses
 from instrc.lowering.losses import WHOLE, Loss
-from instrc.lowering.told_once import told_once
 from instrc.problems.losses import LossyStrict, LossyTarget
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -56,7 +56,7 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
                 tools_of_plan=tools,
                 whole=loss.keyword == WHOLE and loss.kind == "unenforced",
             )
-            for loss, tools in told_once((loss for loss in self.losses if loss.grave), self.map["schema"])
+            for loss, tools in grouped_losses((loss for loss in self.losses if loss.grave), self.map["schema"])
         ]
         return (*self.over_budget, *lossy)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.codecs.carry import Carrier
+from instrc.codecs.rename_keys import KeyRenamer
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
@@ -130,7 +130,7 @@ def _lists_words(nodes: Iterable[Json]) -> bool:
 
 def _with_names(schema: Json, keys: KeyNames) -> Json:
     """Return a schema whose property names are those that are sent."""
-    carrier = Carrier(schema, keys.sent)
+    renamer = KeyRenamer(schema, keys.sent)
 
     def with_values(node: Json) -> Json:
         """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
@@ -139,9 +139,9 @@ def _with_names(schema: Json, keys: KeyNames) -> Json:
         new: JsonObject = dict(node)
         for keyword, value in node.items():
             if keyword in {"const", "default", "example"}:
-                new[keyword] = carrier.carry(value, [node])
+                new[keyword] = renamer.converted(value, [node])
             elif keyword in {"enum", "examples"} and isinstance(value, list):
-                new[keyword] = [carrier.carry(item, [node]) for item in value]
+                new[keyword] = [renamer.converted(item, [node]) for item in value]
         return new
 
     def with_names(node: Json) -> Json:

@@ -22,7 +22,7 @@ from instrc.schema.expressions import too_large
 from instrc.schema.index import FOLDED
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
-from instrc.schema.soundness import made_sound
+from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
 from instrc.schema.walk import subschemas, walk
@@ -55,7 +55,7 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
     if dialect is not LATEST and not problems_of(schema):
         return upgrade(schema), []
     found = normalize(schema, Rules(dialect=dialect))
-    sound = made_sound(found.schema)
+    sound = drop_invalid_keywords(found.schema)
     notes = [*found.notes, *sound.notes]
     _refuse(schema, notes)
     return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
@@ -162,7 +162,7 @@ def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: 
 
 
 def _refuse_too_many_matches(schema: Json) -> None:
-    """Raise a `CompileError` for objects that list very many names beside very many patterns: each is held against each."""
+    """Raise a `CompileError` for objects that list very many names beside very many patterns: each is compared with each."""
     matches = 0
     stack = [schema]
     while stack:

@@ -58,7 +58,7 @@ def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
 def _as_object(
     schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
 ) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
-    """Return a schema that is an object, or refers to one, with its codec, `None` if it is none; and what the payload defines."""
+    """Return a schema that is or refers to an object, with its codec, `None` if it is not one; and what the payload defines."""
     definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
     if schema is not None and schema.get("type") == "object":
         return (schema, codec), definitions

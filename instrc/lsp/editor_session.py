@@ -98,7 +98,7 @@ class TextDocument:
         if self.slips:
             scanner.need(len(self.source.text) + 1)
         else:
-            scanner.take_all()
+            scanner.scan_all()
         return scanner
 
 

@@ -1,4 +1,4 @@
-"""Names of arguments held against what is called: those that it does not take, and those that it needs."""
+"""Check the names of arguments against the schema of what is called: unknown names, and missing ones."""
 
 from __future__ import annotations
 

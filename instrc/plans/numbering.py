@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import PLAN_KEY
 
 
-def numbered_apart(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
+def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
     """Return an answer with an id of its own for each task of its plans, and what was done, a line each.
 
     The plans are found by the schema, which leads to them through properties only.

@@ -192,7 +192,7 @@ def tools_by_name(tools: object) -> dict[str, Json]:
 
 
 def _entry_of(tool: object) -> Json:
-    """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is none."""
+    """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is not one."""
     said = _of_shown(tool) if isinstance(tool, ShownTool) else _of_python(tool)
     if said.__class__ is dict and said.get("function").__class__ is dict:
         said = said["function"]

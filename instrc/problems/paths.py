@@ -81,9 +81,7 @@ class UnknownMember(Problem):
         if self.at and _ENDS_WITH_DOT.search(self.at.source.text[max(0, self.at.start - _LOOKED_BACK) : self.at.start]):
             return "remove the `.` that ends the line before, if it does not lead to this word"
         if self.handed and self.word.startswith(("_", "$")):
-            return (
-                f"a block hands on no thoughts and metrics: make it a value in the block, `const why = do {{ step.{self.word} }}`"
-            )
+            return f"a block passes on no thoughts or metrics: make it a value in it, `const why = do {{ step.{self.word} }}`"
         members = ", ".join(f"`{name}`" for name in self.known[:8])
         return f"its members: {members}" if self.known else "it has no members"
 

@@ -102,7 +102,7 @@ def _failures(program: RunnablePlan) -> list[Fails]:
 
 
 def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, Read, Json]]:
-    """Yield the paths on which it depends how a run goes, with the schema that they are held against."""
+    """Yield the paths on which it depends how a run goes, with the schema that they are checked against."""
     for region in program.regions:
         if region.until is not None:
             yield from ((region, read, schema) for read, schema in region.until.tests)

@@ -11,7 +11,7 @@ from typing import TypeAlias, Unpack
 
 from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json
-from instrc.plans.numbering import numbered_apart
+from instrc.plans.numbering import with_unique_ids
 from instrc.problems.problem import CompileError
 from instrc.python_calls import WrongArgumentsError
 from instrc.runtime.activities import Activities, ActivityCall, ActivityError, Pending
@@ -99,7 +99,7 @@ class Effects:
         return self._accepted(command, reply, began, attempt)
 
     def _accepted(self, command: ModelCommand, reply: Reply, began: float, attempt: int) -> Result:
-        answer, numbered = numbered_apart(reply.answer, command["schema"])
+        answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*reply.complaints, *self._checked(command, answer)]
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
         if holds_meta(answer):

@@ -35,7 +35,7 @@ class StoredRun(TypedDict):
 
 
 class LiveRun(Run):
-    """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and gone on with."""
+    """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and continued."""
 
     def __init__(self, plan: PinnedPlan, state: State, effects: Effects, people: People | None = None) -> None:
         self.plan = plan
@@ -124,7 +124,7 @@ class LiveRun(Run):
 
     @property
     def overdue(self) -> bool:
-        """Tell whether a timer has ended since it was gone on with: what it ends is not to be answered any more."""
+        """Tell whether a timer has ended since it was continued: what it ends is not to be answered any more."""
         open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
         passed = any(name in open_ and at <= time() for name, at in self.due.items())
         return passed or any(child.overdue for child in self.children.values())

@@ -19,7 +19,7 @@ def complaints(value: Json, schema: Json) -> list[Complaint]:
 
 
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
-    """Return what is wrong with a value by a schema that many values are held against."""
+    """Return what is wrong with a value by a schema that many values are checked against."""
     return _complaints_of(validator.validate(value, most=COMPLAINTS))
 
 

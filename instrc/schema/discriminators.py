@@ -11,7 +11,7 @@ from instrc.schema.walk import map_schemas, walk
 KEYWORD = "discriminator"
 
 
-def spell_out(
+def expand_discriminators(
     schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str], tell: Callable[[Location], None]
 ) -> Json:
     """Return a schema without discriminators.

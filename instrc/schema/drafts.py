@@ -22,8 +22,8 @@ from instrc.schema.vocabulary import (
     KEYWORDS,
     NO_ASSERTIONS,
     SPEAKS_OF,
-    gone_after,
     of_group,
+    removed_keywords,
     unknown_before,
 )
 
@@ -135,7 +135,7 @@ def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
-_GONE_AFTER = {year: gone_after(year) for year in (4, 6, 7, 2019, 2020)}
+_GONE_AFTER = {year: removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 _HELD_BY: dict[str, type] = {"values": list, "text": str, "flag": bool}
 _WORDS = {
     name: (KEYWORDS[name].since, _HELD_BY[KEYWORDS[name].shape])

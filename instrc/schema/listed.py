@@ -1,4 +1,4 @@
-"""Values that a schema lists, held against the type beside them."""
+"""Values that a schema lists, checked against the type beside them."""
 
 from __future__ import annotations
 

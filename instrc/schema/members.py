@@ -64,11 +64,11 @@ def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[st
 
 def definition_named_by(schema: Json) -> str:
     """Return the name of the definition under `$defs` that a schema refers to; empty if it refers to none, or into one."""
-    way = way_into_definitions(schema)
+    way = definition_path(schema)
     return way[0] if len(way) == 1 else ""
 
 
-def way_into_definitions(schema: Json) -> list[str]:
+def definition_path(schema: Json) -> list[str]:
     """Return the name of the definition that a schema refers to, and the way on from there; empty if it refers to none."""
     reference = schema.get("$ref") if isinstance(schema, dict) else None
     return tokens(reference.removeprefix("#/$defs")) if isinstance(reference, str) and reference.startswith("#/$defs/") else []

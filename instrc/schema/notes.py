@@ -37,7 +37,7 @@ class Note:
     def message(self) -> str:
         """Say it in a sentence."""
         said = "left out: " if self.kind == "left-out" else "read as "
-        return f"`{in_few_words(self.what)}` is {said}{self.reason}"
+        return f"`{describe_value(self.what)}` is {said}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
     return KeywordReading({}, (Note(path, what, "left-out", reason),))
 
 
-def in_few_words(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value in a few words."""
     if isinstance(value, dict | list | tuple):
         return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"

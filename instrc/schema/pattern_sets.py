@@ -1,7 +1,7 @@
-"""Many regular expressions beside many texts, as `patternProperties` has them: all of a text are asked for at once.
+"""Match many regular expressions with many texts, as `patternProperties` needs it: all patterns are searched at once.
 
-RE2 looks for fifty patterns in one walk over a text, in about the time that it takes for one.  What it finds are candidates only:
-those that it cannot read are always among them, and `expressions.search` says of each whether it is there.
+RE2 searches fifty patterns in one walk over a text, in about the time that one takes.  It finds only candidates: patterns that
+it cannot read are always among them.  `expressions.search` decides for each candidate.
 """
 
 from __future__ import annotations

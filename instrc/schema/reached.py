@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json
-from instrc.schema.members import way_into_definitions
+from instrc.schema.members import definition_path
 from instrc.schema.walk import objects_below
 
 
@@ -20,7 +20,7 @@ def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[s
         if node.__class__ is not dict or id(node) in seen:
             continue
         seen.add(id(node))
-        for name in way_into_definitions(node)[:1]:
+        for name in definition_path(node)[:1]:
             if name in definitions and name not in found:
                 found[name] = definitions[name]
                 stack.append(found[name])

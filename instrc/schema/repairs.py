@@ -14,7 +14,7 @@ from typing import TypeAlias
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, Location, as_object, as_texts
 from instrc.schema.kinds import TYPES, is_number
-from instrc.schema.notes import KeywordReading, Note, Schema, in_few_words, kept_as_written, left_out, read_as
+from instrc.schema.notes import KeywordReading, Note, Schema, describe_value, kept_as_written, left_out, read_as
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import KEYWORDS, ValueShape
 from instrc.schema.walk import is_schema
@@ -38,7 +38,7 @@ def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     each = value if value.__class__ is list else [value]
     types = [_one_type(item) for item in each]
     if not types or None in types:
-        said = in_few_words(value)
+        said = describe_value(value)
         reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
         return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
     found = any_of([one for one in types if one is not None])

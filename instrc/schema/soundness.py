@@ -9,7 +9,7 @@ from instrc.schema.notes import Note
 from instrc.schema.wellformed import problems_of
 
 
-def made_sound(schema: Json, path: Location = ()) -> Normalized:
+def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:
     """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
     notes: list[Note] = []
     for _ in range(REPAIR_ROUNDS):

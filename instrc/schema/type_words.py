@@ -78,7 +78,7 @@ def _parsed(text: str) -> dict[str, Json] | None:
 
 
 def schema_of(text: str) -> dict[str, Json] | None:
-    """Return the schema that a word or an expression for a type stands for; `None` if it is none that is known."""
+    """Return the schema that a word or an expression for a type stands for; `None` if it is not a known one."""
     found = _parsed(text)
     return None if found is None else as_object(_copy(found))
 

@@ -208,7 +208,7 @@ def unknown_before(draft: int) -> frozenset[str]:
     return _names(lambda row: row.since > draft and (row.role != "annotation" or row.name in HOLDERS))
 
 
-def gone_after(draft: int) -> frozenset[str]:
+def removed_keywords(draft: int) -> frozenset[str]:
     """Return the keywords of earlier drafts that a draft has no more."""
     return _names(lambda row: row.until < draft)
 

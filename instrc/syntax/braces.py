@@ -64,7 +64,7 @@ def _openings(view: View) -> Iterator[int]:
 
 
 def _word_before(view: View, opening: int) -> Token | None:
-    """Return the word that begins what stands before braces on their line, if it is one that other languages have there."""
+    """Return the first word of the text before braces on their line, if other languages have this word there."""
     first = opening
     level = 0
     while first and opening - first < HEAD_TOKENS:

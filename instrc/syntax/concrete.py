@@ -80,7 +80,7 @@ class _Collector(Builder):
         return token
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
-        """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
+        """Return what to keep of each rule; a rule that the surface passes on is passed on here too."""
         return [self._action(rule) for rule in rules]
 
     def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:

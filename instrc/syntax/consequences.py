@@ -65,7 +65,7 @@ class Consequences:
         """Be at a statement that no mistake before it can reach."""
         self._unsure = self._unbalanced = False
 
-    def too_near(self, line: int, since: int) -> bool:
+    def is_consequence(self, line: int, since: int) -> bool:
         """Tell whether a mistake is part of the one before it; `since` tokens have been read between them."""
         return since < (_CLEAR if line in self._lines else _CLEAR_ON_NEXT_LINE)
 

@@ -9,7 +9,7 @@ from instrc.source import Source
 _BOM = b"\xef\xbb\xbf"
 
 
-def take_in(name: str, data: bytes, report: Report, limit: int = PROGRAM_BYTES) -> Source | None:
+def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_BYTES) -> Source | None:
     """Return the text of a file without its byte order mark; `None` with a problem if it is too large or not UTF-8.
 
     To find out that a file is too large, it is enough to pass one byte more than the limit.

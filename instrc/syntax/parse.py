@@ -94,7 +94,7 @@ class _Hand:
                 ends[at + 1] = ends[at]
                 at += 1
                 continue
-            recipe = place.recipes.get(run) or self._recipes.work_out(place, run)
+            recipe = place.recipes.get(run) or self._recipes.recipe_at(place, run)
             if recipe.highest and self._depth + recipe.highest > BRACKET_LEVELS:
                 break
             self._depth += recipe.levels

@@ -22,10 +22,10 @@ Pick: TypeAlias = "Callable[[list[Any]], list[Any]]"  # of values, or of offsets
 
 
 class Recipe(Struct, frozen=True):
-    """What to do with a run of words.
+    """What the parser does with a sequence of words.
 
-    Its values are those that it takes from the stack, then `None`, then one for each word, then one for each rule it builds.
-    Its beginnings are those of what it takes from the stack, then those of the words and of the one behind them.
+    Values are numbered: first those that it takes from the stack, then `None`, then one for each word, then one for each rule.
+    Beginnings are numbered likewise: those of the values from the stack, then those of the words and of the word after them.
     """
 
     taken: int
@@ -105,7 +105,7 @@ class Recipes:
             self._first = Place(0, None)
         return self._first
 
-    def work_out(self, before: Place, run: str) -> Recipe:
+    def recipe_at(self, before: Place, run: str) -> Recipe:
         """Return what to do with words of these letters at a place."""
         self._count += len(run)
         table, rules = self._automaton.states, self._automaton.rules

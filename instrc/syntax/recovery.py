@@ -218,7 +218,7 @@ class RecoveringAutomaton:
         view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
         problem, repair = diagnose(view)
         line = self.source.span(token.start, token.end).line
-        fresh = not self.consequences.too_near(line, self.since)
+        fresh = not self.consequences.is_consequence(line, self.since)
         again = self.index == self.mended_at
         follows = self.consequences.follows(problem) or self._spoilt(problem, token)
         if fresh and not follows and self.builder.problems[-1:] != [problem]:

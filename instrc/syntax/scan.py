@@ -58,7 +58,7 @@ class Scanner:
             else:
                 self.position = self._next(self.position)
 
-    def take_all(self) -> None:
+    def scan_all(self) -> None:
         """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
         text, fixed, take = self.text, self.automaton.fixed, self.tokens.append
         for found in self.automaton.lexer.finditer(text, self.position):

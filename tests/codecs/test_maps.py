@@ -10,7 +10,7 @@ import pytest
 from objects import closed
 
 from instrc.codecs.acceptance import DefinitionsValidator
-from instrc.codecs.carry import Carrier, schemas_of_key
+from instrc.codecs.rename_keys import KeyRenamer, schemas_of_key
 from instrc.codecs.transcode import Inexpressible
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
@@ -215,8 +215,8 @@ def test_a_schema_that_cannot_be_judged_accepts() -> None:
     assert validator.accepts({"$ref": "#/$defs/nowhere"}, "1")
     assert validator.accepts({"$ref": "#/$defs/loop"}, "1")
     assert [validator.accepts(schema, 1) for schema in (True, False)] == [True, False]
-    assert validator.seen_through({"$ref": "#/$defs/b"}) == {"type": "integer"}
-    assert validator.seen_through({"$ref": "#/$defs/nowhere"}) is True
+    assert validator.dereferenced({"$ref": "#/$defs/b"}) == {"type": "integer"}
+    assert validator.dereferenced({"$ref": "#/$defs/nowhere"}) is True
 
 
 def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None:
@@ -314,4 +314,4 @@ def test_a_key_is_read_by_the_schemas_that_speak_of_it(key: str, schema: str) ->
 def test_a_reference_speaks_of_the_place_where_it_stands() -> None:
     text = {"type": "string"}
     root: Any = {"$ref": "#/$defs/text", "$defs": {"text": text}}
-    assert list(Carrier(root).applying([root])) == [root, text]
+    assert list(KeyRenamer(root).applying([root])) == [root, text]

@@ -20,7 +20,7 @@ from instrc.limits.payloads import COMPARED_PAIRS
 from instrc.lowering.definitions import PayloadDefinitions
 from instrc.lowering.lower import lower
 from instrc.lowering.names import key_names
-from instrc.lowering.rewrites.apart import _mistakable
+from instrc.lowering.rewrites.ambiguous_variants import _mistakable
 from instrc.lowering.variants import Variant
 
 

@@ -98,7 +98,7 @@ def test_without_the_extra_the_command_says_what_to_install(
 def test_the_words_of_a_correct_program_are_read_quickly_and_the_same(program: Program) -> None:
     source = Source("a.aug", f"// 😀\n{print_program(program)}/* é */")
     quick, slow = Scanner(source, tables()), Scanner(source, tables())
-    quick.take_all()
+    quick.scan_all()
     slow.need(len(source.text) + 1)
     assert not slow.problems
     assert (quick.tokens, quick.comments) == (slow.tokens, slow.comments)

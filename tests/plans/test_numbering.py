@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.plans.numbering import numbered_apart
+from instrc.plans.numbering import with_unique_ids
 
 TASK = {"type": "object", "properties": {"tool": {"const": "a"}, "id": {"type": "string"}, "arguments": {}}}
 SCHEMA = {"properties": {"plan": {"type": "array", "items": {"anyOf": [TASK]}}, "other": {"type": "array", "items": {}}}}
@@ -25,7 +25,7 @@ def task(name: str, after: list[str] | None = None, **arguments: Any) -> dict[st
 
 
 def ids(*tasks: Any) -> list[str]:
-    answer: Any = numbered_apart({"plan": list(tasks)}, SCHEMA)[0]
+    answer: Any = with_unique_ids({"plan": list(tasks)}, SCHEMA)[0]
     return [each["id"] for each in answer["plan"]]
 
 
@@ -48,18 +48,18 @@ def test_an_id_stays_as_long_as_ids_may_be() -> None:
 
 
 def test_each_change_is_noted_with_its_place() -> None:
-    assert numbered_apart({"plan": [task("a"), task("a")]}, SCHEMA)[1] == ("/plan/1/id: another task `a` is called `a_2`",)
+    assert with_unique_ids({"plan": [task("a"), task("a")]}, SCHEMA)[1] == ("/plan/1/id: another task `a` is called `a_2`",)
 
 
 def test_lists_that_are_no_plan_are_left_alone() -> None:
     answer = {"other": [task("a"), task("a")]}
-    assert numbered_apart(answer, SCHEMA) == (answer, ())
+    assert with_unique_ids(answer, SCHEMA) == (answer, ())
 
 
 @given(JSON, JSON)
 def test_whatever_is_answered_nothing_is_raised(answer: Any, schema: Any) -> None:
-    numbered_apart(answer, schema)
-    numbered_apart({"plan": answer}, SCHEMA)
+    with_unique_ids(answer, schema)
+    with_unique_ids({"plan": answer}, SCHEMA)
 
 
 def test_many_tasks_of_one_id_take_no_time() -> None:

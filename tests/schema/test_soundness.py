@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from instrc.schema.notes import in_few_words
-from instrc.schema.soundness import made_sound
+from instrc.schema.notes import describe_value
+from instrc.schema.soundness import drop_invalid_keywords
 from instrc.schema.wellformed import problems_of
 
 
@@ -32,7 +32,7 @@ from instrc.schema.wellformed import problems_of
     ],
 )
 def test_what_is_refused_is_left_out_where_it_stands(schema: Any, sound: Any, told: list[Any]) -> None:
-    made = made_sound(copy.deepcopy(schema))
+    made = drop_invalid_keywords(copy.deepcopy(schema))
     assert made.schema == sound
     assert not problems_of(made.schema)
     assert [(note.path, note.what) for note in made.notes] == told
@@ -40,7 +40,7 @@ def test_what_is_refused_is_left_out_where_it_stands(schema: Any, sound: Any, to
 
 
 def test_a_place_is_told_below_that_of_the_schema() -> None:
-    [note] = made_sound({"type": 5}, ("properties", "a")).notes
+    [note] = drop_invalid_keywords({"type": 5}, ("properties", "a")).notes
     assert note.path == ("properties", "a", "type")
 
 
@@ -64,6 +64,6 @@ class Shy:
     ],
 )
 def test_a_value_is_said_in_a_few_words(value: object, words: str) -> None:
-    said = in_few_words(value)
+    said = describe_value(value)
     assert said.startswith(words)
     assert len(said) <= 80

@@ -6,12 +6,12 @@ from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.intake import take_in
+from instrc.syntax.intake import decode_source
 
 
 def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:
     report = Report()
-    source = take_in("in.aug", data, report, limit)
+    source = decode_source("in.aug", data, report, limit)
     assert source is not None
     assert report.problems == []
     return source
@@ -19,7 +19,7 @@ def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:
 
 def refused(data: bytes, limit: int = PROGRAM_BYTES) -> Problem:
     report = Report()
-    assert take_in("in.aug", data, report, limit) is None
+    assert decode_source("in.aug", data, report, limit) is None
     (problem,) = report.problems
     return problem
 

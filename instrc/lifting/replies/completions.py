@@ -42,7 +42,7 @@ _OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_rea
 
 
 def completion(answer: JsonObject) -> RawReply | None:
-    """Return what an object with a text holds; `None` if it is none."""
+    """Return what an object with a text holds; `None` if it is not one."""
     for key in _ONE_OF_MANY:
         first = next(iter(listing(answer.get(key))), None)
         if isinstance(first, str) and key == "predictions":

@@ -69,7 +69,7 @@ def _key(value: object) -> str:
 
 
 def _literal(node: ast.AST | None) -> Json:
-    """Return the value of JSON that a literal is; `ValueError` if it is none."""
+    """Return the value of JSON that a literal is; `ValueError` if it is not one."""
     match node:
         case ast.Constant(value=None | str() | bool() | int() as value):
             return value

@@ -99,7 +99,7 @@ def _fences(text: str) -> Iterator[_Fence]:
         yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
 
 
-def calls_of_ours(value: Json, names: frozenset[str]) -> list[RawCall]:
+def calls_of_known_tools(value: Json, names: frozenset[str]) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
     if several := separate_calls(value):
         return several
@@ -114,7 +114,7 @@ def _ours(text: str, names: frozenset[str]) -> list[RawCall]:
     read = raw_call(None, text)
     if read.unreadable is not None:
         return []
-    found = calls_of_ours(read.arguments, names)
+    found = calls_of_known_tools(read.arguments, names)
     return found if read.loose is None else [replace(call, loose=text) for call in found]
 
 
@@ -219,7 +219,7 @@ def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
         if begin is None:
             break
         read = value_at(text, begin.start())
-        found = calls_of_ours(read[0], names) if read is not None else []
+        found = calls_of_known_tools(read[0], names) if read is not None else []
         place = read[1] if read is not None else begin.end()
         rest.append(text[end : begin.start() if found else place])
         calls += found

@@ -19,7 +19,7 @@ _BETWEEN = re.compile(r"[\s;,]*")
 
 
 def named_call(value: Json) -> RawCall | None:
-    """Return the call that an object with a name and arguments is; `None` if it is none."""
+    """Return the call that an object with a name and arguments is; `None` if it is not one."""
     if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
         value = inner
     name = next((value[key] for key in _NAMES if key in value), None) if isinstance(value, dict) else None

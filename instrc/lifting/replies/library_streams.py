@@ -68,7 +68,7 @@ def messages_of(answer: list[Json]) -> list[Json] | None:
 
 
 def states_joined(states: list[JsonObject]) -> list[Json] | None:
-    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is none."""
+    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is not one."""
     listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
     if not listed or len(listed) < len(states):
         return None

@@ -22,20 +22,20 @@ def joined_calls(parts: JsonArray) -> JsonArray:
             made.append(part)
             continue
         more = first(call, "partialArgs", "partial_args")
-        if not isinstance(more, list) and not goes_on(call) and (open_call is None or call.get("name")):
+        if not isinstance(more, list) and not continues_later(call) and (open_call is None or call.get("name")):
             made.append(part)
             continue
         if open_call is None or call.get("name"):
             open_call = {"name": call.get("name"), "id": call.get("id"), "args": call.get("args") or {}}
             made.append({"functionCall": open_call})
-        open_call["willContinue"] = goes_on(call)
+        open_call["willContinue"] = continues_later(call)
         for each in more if isinstance(more, list) else ():
             if isinstance(each, dict):
                 _put(open_call, first(each, "jsonPath", "json_path"), each)
     return made
 
 
-def goes_on(call: JsonObject) -> bool:
+def continues_later(call: JsonObject) -> bool:
     """Say whether more of a call is to follow in a later part."""
     return first(call, "willContinue", "will_continue") is True
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.partial_arguments import goes_on, joined_calls
+from instrc.lifting.replies.partial_arguments import continues_later, joined_calls
 from instrc.lifting.replies.reply import RawReply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
@@ -81,7 +81,7 @@ def are_parts(items: list[JsonObject]) -> bool:
     return known and any(map(_asks, items))
 
 
-def hold_a_call(items: Json) -> bool:
+def contain_call(items: Json) -> bool:
     """Say whether a value is a list of parts, at least one of which is a call."""
     parts = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return isinstance(items, list) and bool(parts) and len(parts) == len(items) and are_parts(parts) and any(map(_asks, parts))
@@ -125,7 +125,7 @@ def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> RawReply:
     if not wanted:
         return RawReply()
     found = raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id)
-    return RawReply(calls=(replace(found, partial=True) if goes_on(item) else found,))
+    return RawReply(calls=(replace(found, partial=True) if continues_later(item) else found,))
 
 
 def content(parts: Json, *, calls: bool = True) -> RawReply:

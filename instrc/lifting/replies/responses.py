@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call, text_of
 from instrc.lifting.replies.completions import completion
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
-from instrc.lifting.replies.parts import content, hold_a_call, is_part, message, part
+from instrc.lifting.replies.parts import contain_call, content, is_part, message, part
 from instrc.lifting.replies.reply import RawCall, RawReply, first, join_replies, stop_reply
 from instrc.lifting.replies.wrappers import unwrapped
 
@@ -213,7 +213,7 @@ def _message(answer: JsonObject) -> RawReply | None:
         return end | message(answer)
     if isinstance(parts := answer.get("parts"), list) and all(isinstance(item, dict) for item in parts):
         return message(answer)
-    return message(answer) if hold_a_call(answer.get("content")) else None  # its role was left out
+    return message(answer) if contain_call(answer.get("content")) else None  # its role was left out
 
 
 _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (

@@ -17,7 +17,7 @@ from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, listing
 from instrc.limits.payloads import TUPLE_PLACES
-from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, sentences_for
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.variants import Variant
@@ -46,7 +46,7 @@ def arrays(
         variant, progress = _keep_tuple(node, rest, context, progress, list_variants)
     else:
         variant, progress = _list(node, rest, context, progress, list_variants)
-    return (variant.after(said_of_each(node, lost)) if variant is not None and lost else variant), progress
+    return (variant.after(sentences_for(node, lost)) if variant is not None and lost else variant), progress
 
 
 def _most(node: JsonObject) -> int | float:
@@ -103,7 +103,7 @@ def _bounded(node: JsonObject, variant: Variant, dialect: Dialect, progress: Pro
             lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    notes, progress = progress.lose_and_say(node, lost)
+    notes, progress = progress.lose_with_sentences(node, lost)
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
 
 

@@ -1,7 +1,8 @@
-"""Say a union where a target knows none: GigaChat.
+"""Write a union for a target without unions: GigaChat.
 
-Values that can be listed become one enum of strings, other values that are no objects share one string,
-and objects become properties of one object whose `choice` names the one that is meant.
+* If all values can be listed, they become one enum of strings.
+* Other scalars share one string.
+* Objects become properties of one object; its property `choice` names the alternative that is given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 
 def choice(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
-    """Say a union as one string, or as one object that names the alternative it holds."""
+    """Write a union as one string, or as one object that names its alternative."""
     if all(_finite(variant) for variant in variants):
         return *_words(variants), progress
     scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]

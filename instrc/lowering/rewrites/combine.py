@@ -2,10 +2,9 @@
 
 * Equal variants are one, and strings that cannot be told apart are one.
 * OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
-  a constant that does is moved to the front, and where there is none a key `option` is added, which the way back removes.
-  The same key is added in any target where an answer could be meant in two ways.
-* GigaChat knows no union: values that are no objects share one string, objects become properties of one object
-  whose `choice` names the one that is meant.
+  a constant that does is moved to the front, and if there is none, a key `option` is added, which the codec removes.
+  The same key is added for any target if an answer could be read in two ways.
+* GigaChat has no unions: see `choice.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, said
 from instrc.lowering.notes import join_notes
 from instrc.lowering.rewrites import anything
-from instrc.lowering.rewrites.apart import untangled
+from instrc.lowering.rewrites.ambiguous_variants import disambiguated
 from instrc.lowering.rewrites.choice import choice
 from instrc.lowering.rewrites.literals import join_enumerations, same_enumeration
 from instrc.lowering.rewrites.scalars import OF_NUMBERS, OF_STRINGS
@@ -152,7 +151,7 @@ def _united(
     if len(others) == 1:
         body, codec = _or_null(others[0], dialect)
         return _United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants), progress
-    others, progress = untangled(others, dialect, progress)
+    others, progress = disambiguated(others, dialect, progress)
     apart = [*others, *nulls]
     if dialect.type_lists and all(variant.bare for variant in others):
         return _United({"type": [variant.kind for variant in apart]}, None, shared, apart), progress

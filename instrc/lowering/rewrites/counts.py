@@ -68,5 +68,5 @@ def counted_entries(node: JsonObject, variant: Variant, dialect: Dialect, progre
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")
-    notes, progress = progress.lose_and_say(node, lost)
+    notes, progress = progress.lose_with_sentences(node, lost)
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress

@@ -26,7 +26,7 @@ class Led(NamedTuple):
     progress: Progress
 
 
-def led_apart(variants: Sequence[Variant], progress: Progress) -> Led:
+def with_distinct_first_keys(variants: Sequence[Variant], progress: Progress) -> Led:
     """Let objects of one union begin with keys that differ or discriminate."""
     definitions = progress.definitions
     found = [_copied(variant, definitions) for variant in variants]

@@ -18,7 +18,7 @@ from instrc.ir.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, sentences_for
 from instrc.lowering.notes import note
 from instrc.lowering.rewrites.combine import combine_variants, fit
 from instrc.lowering.rewrites.counts import counted, counted_entries
@@ -66,7 +66,7 @@ def maps(
     if context.dialect.maps == "keep":
         found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, list_variants)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
-        variant = Variant("object", body, found.codec, (*found.notes, *said_of_each(node, lost)))
+        variant = Variant("object", body, found.codec, (*found.notes, *sentences_for(node, lost)))
     else:
         entries, progress = pairs(node, others, context, progress, list_variants)
         if entries is None:
@@ -74,7 +74,7 @@ def maps(
         variant, progress = counted_entries(node, entries, context.dialect, progress)
         variant = variant.after(["An object, written as a list of its keys and values."])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    told, progress = progress.lose_and_say(node, lost)
+    told, progress = progress.lose_with_sentences(node, lost)
     return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node), progress
 
 
@@ -135,14 +135,14 @@ def keep_map(
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
         names, _, progress = fit(named, context.deeper(), progress.derive(named, node), list_variants)
         if names is None:  # no name will do, so there is no property
-            return KeywordMap({"additionalProperties": False}, None, said_of_each(node, lost)), progress
+            return KeywordMap({"additionalProperties": False}, None, sentences_for(node, lost)), progress
         body["propertyNames"] = names
     elif "propertyNames" in node:
         lost.append("propertyNames")
         progress = progress.lose(node, "propertyNames")
     if any(entry.codec is not None for entry in by):
-        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), said_of_each(node, lost)), progress
-    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), said_of_each(node, lost)), progress
+        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), sentences_for(node, lost)), progress
+    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), sentences_for(node, lost)), progress
 
 
 def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from instrc.codecs.patterns import may_match
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
-from instrc.lowering.context import ListVariants, Progress, RewriteContext, said_of_each
+from instrc.lowering.context import ListVariants, Progress, RewriteContext, sentences_for
 from instrc.lowering.names import unique_name
 from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.rewrites.combine import combine
@@ -210,12 +210,12 @@ def _whole(
     notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
     if not _BESIDE.isdisjoint(node):
         body, lost, progress = counted(node, body, context, progress, more=more is not None)
-        notes += said_of_each(node, lost)
+        notes += sentences_for(node, lost)
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
         undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
             told.append("propertyNames")
-        dependent, progress = progress.lose_and_say(node, told)
+        dependent, progress = progress.lose_with_sentences(node, told)
         notes += dependent
     codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
     return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress

@@ -37,7 +37,7 @@ _SAID = {
 
 
 def branches_of(node: Json) -> list[JsonObject] | None:
-    """Return the kinds of tasks, one a tool, of which a schema is a plan; `None` if it is none."""
+    """Return the kinds of tasks, one a tool, of which a schema is a plan; `None` if it is not one."""
     if not isinstance(node, dict) or node.get("type") != "array":
         return None
     items = node.get("items")

@@ -61,7 +61,7 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
             lost.append(keyword)
     if isinstance(pattern, str) and too_large(pattern) is not None:
         progress = progress.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
-    notes, progress = progress.lose_and_say(node, lost)
+    notes, progress = progress.lose_with_sentences(node, lost)
     return Variant("string", body, notes=notes, node=node), progress
 
 
@@ -90,7 +90,7 @@ def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -
             body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)
-    notes, progress = progress.lose_and_say(node, lost)
+    notes, progress = progress.lose_with_sentences(node, lost)
     return Variant(kind, body, notes=notes, node=node), progress
 
 

@@ -2,8 +2,8 @@
 
 * `oneOf` says more than any engine enforces, unless its branches exclude each other: it becomes `anyOf`.
 * What stands beside `anyOf` goes into its branches: xgrammar and outlines-core misread siblings.
-* Two unions of 10 branches under one `allOf` have 100 ways to hold: a target that takes one union only gets each of them,
-  and those by which they would become too many are told as lost.
+* Two unions of 10 branches under one `allOf` have 100 combinations: a target without nested unions gets each of them;
+  where they would become too many, some unions are reported as lost.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class CallArguments(Struct, gc=False):
         return _braces(self.ev, self.instruction, fields, self.given, context)
 
     def give(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
-        """Take the value of the next argument, and go on with those behind it."""
+        """Take the value of the next argument, and continue with those after it."""
         self._take(value)
         return then(self) if self.place == len(self.written) else self.evaluate(then)
 

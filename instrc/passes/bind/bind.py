@@ -99,9 +99,9 @@ def bind(
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
     if mine.failed:
-        from instrc.passes.bind.misspelt import tell_at_definitions  # for mistakes
+        from instrc.passes.bind.misspelt import report_at_definitions  # for mistakes
 
-        tell_at_definitions(mine, names)
+        report_at_definitions(mine, names)
     report.problems.extend(mine.once())
     return _name_graphs(graphs, stem)
 

@@ -55,7 +55,7 @@ def refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests:
         ev.report.add(problems.hidden.HiddenName(at=region.span, word=word))
 
 
-def hands_over(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
+def reads_rounds(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
     """Tell whether `previous` or `rounds` is read."""
     regions = [body] if otherwise is None else [body, otherwise]
     own = {region.number for region in regions}

@@ -15,7 +15,7 @@ from instrc.ir.paths import BlockName, Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Access, Literal, Name
 from instrc.limits.programs import ELEMENTS, HIGHEST_BOUND, ROUNDS
-from instrc.passes.bind.block_reads import hands_over, reads_of_block, refuse_hidden
+from instrc.passes.bind.block_reads import reads_of_block, reads_rounds, refuse_hidden
 from instrc.passes.bind.bodies import read_body
 from instrc.passes.bind.conditions import asked, read_path
 from instrc.passes.bind.context import EvaluationContext
@@ -164,7 +164,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
         refuse_hidden(ev, otherwise, ("rounds",))
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
-    handed = hands_over(ev, body, otherwise)
+    handed = reads_rounds(ev, body, otherwise)
     content = blocks.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
     return content, signs, () if source is None else (source,)
 

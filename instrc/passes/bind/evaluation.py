@@ -33,7 +33,7 @@ Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Wor
 """Returns the value of any expression."""
 
 _DIRECTLY = 32
-"""Expressions in one another that are evaluated by functions that call each other; the trampoline goes on with what is deeper."""
+"""Nested expressions that are evaluated by functions that call each other; the trampoline continues with what is deeper."""
 
 
 class _Name(msgspec.Struct, gc=False):

@@ -14,8 +14,11 @@ from instrc.problems.unknown_name import UnknownName
 from instrc.source import Span
 
 
-def tell_at_definitions(report: Report, names: ProgramNames) -> None:
-    """Put one problem at a definition in place of one at each of its reads, where nothing reads it as it is written."""
+def report_at_definitions(report: Report, names: ProgramNames) -> None:
+    """Report a misspelt definition once, instead of each place that reads it by the correct name.
+
+    This is done if nothing reads the name as the definition spells it.
+    """
     reads: dict[str, list[UnknownName | UnknownMember]] = {}
     for problem in report.problems:
         if isinstance(problem, UnknownName | UnknownMember) and problem.at and problem.at.source is names.program.source:

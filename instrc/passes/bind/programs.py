@@ -24,7 +24,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
-from instrc.syntax.intake import take_in
+from instrc.syntax.intake import decode_source
 from instrc.syntax.parse import parse
 
 
@@ -104,7 +104,7 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
         ev.report.add(problems.programs.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
         return None
     mine = Report()
-    source = take_in(file.path, file.data, mine)
+    source = decode_source(file.path, file.data, mine)
     parsed = None if source is None else parse(source, mine)
     if parsed is not None:
         name_habits(parsed, mine)

@@ -56,7 +56,7 @@ def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterab
 
 
 def _values(name: Name, scope: Scope) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the names of values that can be seen where a name stands, and those of them that it cannot read."""
+    """Return the names of values that are visible at the place of a name, and those of them that it cannot read."""
     locals_ = scope.visible()
     return (*scope.all_given(), *locals_, *scope.inputs), _defined_here(name, locals_).difference(scope.inputs)
 

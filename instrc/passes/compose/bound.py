@@ -7,8 +7,8 @@ from instrc.ir.blocks import regions_of
 from instrc.ir.fusion import PlannableTool
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, Path
-from instrc.passes.compose.handed import numbers_in
 from instrc.passes.compose.planned import RUN_PLAN, plans_of
+from instrc.passes.compose.round_names import numbers_in
 from instrc.problems.report import Report
 
 

@@ -16,7 +16,7 @@ from instrc.ir.reads import Constant
 from instrc.jsonvalue import Json, as_object, mapping
 from instrc.passes.compose.objects import admits_objects
 from instrc.passes.compose.origins import Filled, Fillings, with_places
-from instrc.passes.compose.possible import impossible, made_impossible
+from instrc.passes.compose.possible import impossible, newly_impossible
 from instrc.passes.compose.required import missing_names
 from instrc.passes.instructions import InstructionTable, fatal_in_program
 from instrc.passes.trampoline import Task
@@ -114,7 +114,7 @@ class ContentSchema:
         place = slots[0].span if len(slots) == 1 else at
         made = self.fold(schema, (filling,), place, instruction, fillings=self.fillings(slots, properties))
         if len(self.report.problems) == told:
-            self.report.problems.extend(made_impossible(schema, made, filling, place, fatal=True))
+            self.report.problems.extend(newly_impossible(schema, made, filling, place, fatal=True))
         return made
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
@@ -130,7 +130,7 @@ class ContentSchema:
             told = len(self.report.problems)
             made = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
             if instructions and len(self.report.problems) == told:  # the steps of an object are not there yet
-                self.report.problems.extend(made_impossible(schema, made, annotation, place))
+                self.report.problems.extend(newly_impossible(schema, made, annotation, place))
             schema = made
         return schema
 

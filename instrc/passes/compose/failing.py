@@ -1,4 +1,4 @@
-"""Look for what reads the value of a `Fail`: there is none, as it ends its block after all else that is in it."""
+"""Look for steps that read the value of a `Fail`: it has none, because it ends its block."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
                 yield step, label, label in required
 
 
-def asked_before(graph: Graph) -> dict[int, list[Path]]:
+def non_null_paths(graph: Graph) -> dict[int, list[Path]]:
     """Return the paths that do not lead to `null` where a step runs: the conditions of the `when` around it see to that."""
     found: dict[int, list[Path]] = {}
     for block in graph.blocks():

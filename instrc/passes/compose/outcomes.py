@@ -173,7 +173,7 @@ class Outcomes:
                 found = self._as_part(self.path(reading), "schema" if step is None else step.base_name)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
-                return self._without_thoughts(found)  # a step hands on neither these nor metrics, unless a path names them
+                return self._without_thoughts(found)  # a step passes on neither these nor metrics, unless a path names them
             case Constant(value):
                 return {"const": value}
             case ObjectReading(members):

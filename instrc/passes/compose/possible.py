@@ -34,7 +34,7 @@ def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
             yield _problem(part, place_in(place, pointer(part.path)) if inline else place, fatal=True, others=others)
 
 
-def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
+def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
     """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
 
     That is `fatal` wherever it is, or where nothing satisfies the whole.

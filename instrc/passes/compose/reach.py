@@ -18,11 +18,11 @@ from instrc.jsonvalue import Json, as_texts, listing
 from instrc.passes.compose.bound import check_bound
 from instrc.passes.compose.failing import check_failing
 from instrc.passes.compose.fitting import check_fitting
-from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.inputs import check_inputs
-from instrc.passes.compose.nulls import asked_before, excluding
+from instrc.passes.compose.nulls import excluding, non_null_paths
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, plannable_tools
+from instrc.passes.compose.round_names import check_names_of_rounds, numbers_in
 from instrc.passes.compose.unread import unread_results
 from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
@@ -54,7 +54,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
     check_inputs(flat, report)
     if not graph.has_flow:
         return
-    check_handed(graph, report)
+    check_names_of_rounds(graph, report)
     check_bound(graph, report)
     outcomes = Outcomes(graph, flat.schemas, recorded=True)
     for access in graph.accesses:
@@ -167,7 +167,7 @@ def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
     asked: dict[int, list[Path]] | None = None
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
-            asked = asked_before(flat.graph) if asked is None else asked
+            asked = non_null_paths(flat.graph) if asked is None else asked
             given = [each.value for each in step.arguments if each.label == label]
             if not any(_leads_to(path, value) for path in asked.get(step.number, ()) for value in given):
                 report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))

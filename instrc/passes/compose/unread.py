@@ -12,10 +12,10 @@ from instrc.passes.compose.decisions import only_decides
 
 
 def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
-    """Yield steps that get less than they need, each with the step whose result is not handed on to it.
+    """Yield steps that get less than they need, each with the step whose result is not passed on to it.
 
     Either a statement of a block is read by nobody, and the step is its own;
-    or an activity is given only what a person has decided, and what the person was shown is not handed on.
+    or an activity is given only what a person has decided, and what the person was shown is not passed on.
     """
     graph = flat.graph
     readers = _readers(graph) if graph.awaited_numbers else {}

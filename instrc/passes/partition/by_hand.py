@@ -1,4 +1,4 @@
-"""Chunks that are cut by hand: the contexts of `Process(…)`, held against the data flow."""
+"""Chunks that are cut by hand: the contexts of `Process(…)`, checked against the data flow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from instrc.problems.report import Report
 from instrc.source import Span
 
 
-def cut_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
+def divided_by_hand(graph: Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]

@@ -53,10 +53,10 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
 
 
 def may_cut_wrongly(flat: FlatGraph) -> bool:
-    """Tell whether something can be wrong with the cut of a graph, or with what is emitted of it: who only checks cuts no other.
+    """Tell whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
 
-    That is where mixins hold steps, where the program cuts by hand, and where an export without blocks, which may be one that no
-    engine runs, has deadlines or gives members.
+    It can if mixins contain steps, if the program is divided by hand, or if an export without blocks (which may become a tool)
+    has deadlines or gives members.
     """
     graph = flat.graph
     if graph.contexts is not None or flat.mixins or flat.placed:
@@ -79,9 +79,9 @@ def _cut_region(graph: Graph, units: tuple[Unit, ...], report: Report, *, by_han
     nodes = _nodes(units, steps, order, needs, home)
     if not by_hand:
         return _cut_into_chunks(nodes)
-    from instrc.passes.partition.by_hand import cut_by_hand  # few programs are divided so
+    from instrc.passes.partition.by_hand import divided_by_hand  # few programs are divided so
 
-    return cut_by_hand(graph, nodes, report)
+    return divided_by_hand(graph, nodes, report)
 
 
 def _reasons_to_cut(graph: Graph) -> set[int]:

@@ -1,4 +1,4 @@
-"""The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and gone on with.
+"""The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.
 
 ```
 state = { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },

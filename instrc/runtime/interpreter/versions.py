@@ -1,4 +1,4 @@
-"""The interpreter by its version: a run goes on with the one it began with.
+"""The interpreter by its version: a run continues with the one it began with.
 
 `plan` and `state` are plain JSON. `begin`, `apply` and `issue` change the state they are given, and read nothing else.
 """

@@ -203,7 +203,7 @@ def contains_more(implies: Relation, one: Schema, other: Schema) -> bool:
     return _contained(one) >= _contained(other) and unbounded and implies(one["contains"], other["contains"])
 
 
-def contains_never(group: Schema) -> bool:
+def contains_impossible(group: Schema) -> bool:
     """Tell whether a `contains` asks for more than it allows."""
     return _contained(group) > _most_contained(group)
 

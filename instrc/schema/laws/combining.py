@@ -2,7 +2,7 @@
 
 `if` with `then` and `else` is in `conditions`.
 How two occurrences of them are merged is in `flattening`: `expand` for `allOf` and `$ref`, `merge_keywords` for `not`,
-`set_apart` and `residual` for the others.
+`keep_separate` and `residual` for the others.
 """
 
 from __future__ import annotations

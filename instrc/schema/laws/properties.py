@@ -88,7 +88,7 @@ def join_properties(left: PropertyRules, right: PropertyRules, lost: list[Forbid
 
 
 def names_to_match(one: PropertyRules, other: PropertyRules) -> int:
-    """Return how often a name of one group is held against a pattern of the other when they are joined."""
+    """Return how often a name of one group is checked against a pattern of the other when they are joined."""
     if one.extra is None and other.extra is None:
         return 0
     return len(one.patterns) * len(other.properties) + len(other.patterns) * len(one.properties)

@@ -40,7 +40,7 @@ class RunCarrier(RunHost, Protocol):
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
-    """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
+    """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be continued."""
     task = asyncio.current_task()
     assert task is not None
     live = carrier.claims.carried_by(launch["run"], task)

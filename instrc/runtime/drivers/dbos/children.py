@@ -26,7 +26,7 @@ class RunHost(Protocol):
 
     @property
     def leaving(self) -> bool:
-        """Whether it leaves its runs as they are, to be gone on with."""
+        """Whether it leaves its runs as they are, to be continued."""
 
     async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run."""

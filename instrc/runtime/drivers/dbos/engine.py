@@ -92,7 +92,7 @@ class DurableEngine:
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
 
     async def answer(self, run: str, step: str, data: Json) -> RunReport:
-        """Answer a question of a run; this process goes on with it if no other carries the runs of this store."""
+        """Answer a question of a run; this process continues it if no other carries the runs of this store."""
         report = await self.show(run)
         question = chosen(list(report.questions), step, run)
         child, slash, asked = question.id.rpartition("/")
@@ -264,7 +264,7 @@ class DurableEngine:
 
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
-    """Refuse to go on with a run that only has the id of the one that is to begin."""
+    """Refuse to continue a run that only has the id of the one that is to begin."""
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
         raise CompileError([problems.runs.RunExists(run=begun["run"])])

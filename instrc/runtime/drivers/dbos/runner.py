@@ -108,7 +108,7 @@ class Runner:
         return True
 
     def close(self) -> None:
-        """Leave all runs as they are, to be gone on with, and give the store free."""
+        """Leave all runs as they are, to be continued, and give the store free."""
         with self.turn:
             with self._gate:
                 if self.closing:
@@ -128,7 +128,7 @@ class Runner:
         self.lock.release()
 
     async def leave_runs(self) -> None:
-        """Carry no run any more; they are gone on with later."""
+        """Carry no run any more; they are continued later."""
         self._leaving = True
         tasks = [live.task for live in self.live.values() if live.task is not None]
         for task in tasks:
@@ -139,7 +139,7 @@ class Runner:
 
     @property
     def leaving(self) -> bool:
-        """Whether runs are left as they are, to be gone on with."""
+        """Whether runs are left as they are, to be continued."""
         return self._leaving or self.closing
 
     def enter(self) -> bool:
@@ -214,7 +214,7 @@ class Runner:
         return False
 
     async def _carried(self, run: str) -> Live | None:
-        """Return a run that this process carries; one that serves an activity as soon as the run above goes on with it."""
+        """Return a run that this process carries; one that serves an activity as soon as the run above continues it."""
         while (live := self.live.get(run)) is None or live.over:
             above = self.live.get(run.rpartition("/")[0])
             if above is None or above.over or above.rest.is_set():

@@ -1,4 +1,4 @@
-"""The engine `temporal`: runs live on a server, and any worker of its task queue goes on with them.
+"""The engine `temporal`: runs live on a server, and any worker of its task queue continues them.
 
 The process that begins a run or answers serves the queue as well, as long as it waits.
 """

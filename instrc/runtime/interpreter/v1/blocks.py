@@ -86,7 +86,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
 
 
 def body_done(machine: Machine, inner: str) -> BlockResult | None:
-    """Take in that a body is done: go on with the next one, or return what the block gives."""
+    """Take in that a body is done: continue with the next one, or return what the block gives."""
     done = machine.scope(inner)
     scope = machine.around(inner)
     unit = machine.unit(scope, machine.region(inner).owner)

@@ -49,7 +49,7 @@ def issue(machine: Machine) -> list[Command]:
 
 
 def pending(machine: Machine) -> list[Command]:
-    """Return the commands that have been issued and not been answered, for an engine that goes on with a run."""
+    """Return the commands that have been issued and not been answered, for an engine that continues a run."""
     queued = {each for each in machine.state["queue"] if isinstance(each, str)}
     return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
 

@@ -13,7 +13,7 @@ from instrc.runtime.interpreter.v1.units import PlanUnit
 
 
 def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json = None) -> None:
-    """Record what a unit gives, let those begin that waited for it, and go outwards where that completes a body."""
+    """Record the result of a unit, begin the units that waited for it, and finish the body outside if that completes it."""
     while True:
         _note(machine, scope, unit, record, value)
         here = machine.scope(scope)
@@ -71,7 +71,7 @@ def _key_of(machine: Machine, scope: str, block: Else) -> str | None:
 
 
 def fail(machine: Machine, scope: str, error: Failure) -> None:
-    """End a body in which something has failed for good: the innermost `try` goes on with its `else`, else the run fails."""
+    """End a body in which something has failed for good: the innermost `try` continues with its `else`, else the run fails."""
     while True:
         here = machine.scope(scope)
         if here["parent"] is None:

@@ -43,6 +43,6 @@ def came_of(result: Result) -> Came:
 
 
 def kind_of_failure(said: JsonObject) -> FailureKind:
-    """Return the kind that an error says, `failed` if it is none that there is."""
+    """Return the kind that an error says, `failed` if there is no such kind."""
     kind = said.get("kind")
     return KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

@@ -1,4 +1,4 @@
-"""Look for what is read of the round before and is not handed on: only steps and blocks of the body are."""
+"""Look for what is read of the round before and is not passed on: only steps and blocks of the body are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from instrc.problems.report import Report
 from instrc.source import Span
 
 
-def check_handed(graph: Graph, report: Report) -> None:
+def check_names_of_rounds(graph: Graph, report: Report) -> None:
     """Report names of the round before that are neither a step nor a block, where they are read."""
     blocks = [step.content for step in graph.blocks() if isinstance(step.content, Repeat)]
     rounds = {block.body.number: dict(block.names) for block in blocks}
@@ -60,7 +60,7 @@ def _reads(graph: Graph) -> Iterator[tuple[Path, Span]]:
 
 
 def _is_handed(reading: Reading | None, rest: tuple[str, ...], body: set[int | str | Local]) -> bool:
-    """Tell whether a member of a name is, or lies in, what a step or a block of a body hands on: no thoughts and no metrics."""
+    """Tell whether a member of a name is, or lies in, what a step or a block of a body passes on: no thoughts and no metrics."""
     while isinstance(reading, ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:

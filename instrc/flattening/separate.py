@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.walk import TRIVIAL
 
 
-def set_apart(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     """Keep the first occurrence of a keyword here and each further one in a branch of its own."""
     containers: list[JsonObject] = [state.out, *({} for _ in places[1:])]
     for container, place in zip(containers, places, strict=True):
@@ -19,7 +19,7 @@ def set_apart(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     return Remainder({keyword: containers[1:]}) if len(places) > 1 else NO_REMAINDER
 
 
-def set_alternatives_apart(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
     limit = state.run.options.distribute
     values = [state.conjuncts[place].view[keyword] for place in places]
@@ -32,7 +32,7 @@ def set_alternatives_apart(state: MergeState, keyword: str, places: list[int]) -
             state.place_branch(branches, list(chosen))
         state.out[keyword] = branches
         return Remainder(shares=True)
-    return set_apart(state, keyword, places)
+    return keep_separate(state, keyword, places)
 
 
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:

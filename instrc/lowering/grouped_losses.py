@@ -1,4 +1,4 @@
-"""Tell a loss that all tools of a plan have in one place once, with the names of the tools."""
+"""Report a loss that all tools of a plan have in the same place once, with the names of the tools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LossOfTools(NamedTuple):
     tools: tuple[str, ...] = ()
 
 
-def told_once(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
+def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
     """Return losses in their order, the first for each that the tools of a plan have in common."""
     plans: dict[tuple[str, ...], _Branches] = {}
     found: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}

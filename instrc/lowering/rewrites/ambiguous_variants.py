@@ -19,7 +19,7 @@ from instrc.limits.payloads import COMPARED_PAIRS
 from instrc.lowering.context import Progress
 from instrc.lowering.definitions import PayloadDefinitions, definition_name, shared_copy, tagged_later
 from instrc.lowering.names import unique_name
-from instrc.lowering.rewrites.first_keys import led_apart
+from instrc.lowering.rewrites.first_keys import with_distinct_first_keys
 from instrc.lowering.tags import with_tag
 from instrc.lowering.variants import Variant
 from instrc.schema.laws.bounds import bound
@@ -27,12 +27,12 @@ from instrc.schema.relations import disjoint
 from instrc.schema.walk import map_schemas
 
 
-def untangled(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
+def disambiguated(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
     found = _boxed(variants, dialect, progress.definitions)
     alike: list[int] = []
     if dialect.first_keys:
-        found, alike, progress = led_apart(found, progress)
+        found, alike, progress = with_distinct_first_keys(found, progress)
     objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
     objects = [number for number in objects if found[number].kind == "object"]
     led = set(alike)

@@ -1,4 +1,4 @@
-"""Carry a value over as it is, with new keys where a target's alphabet asks for them.
+"""Rename the keys of a value where the alphabet of a target needs other ones; everything else stays as it is.
 
 Which keys of a value are names and which are data is told by the schemas that apply at its place, so a map may hold any key.
 """
@@ -10,14 +10,14 @@ from contextlib import suppress
 
 from instrc.codecs.patterns import may_match
 from instrc.jsonvalue import Json, JsonObject, at, listing, mapping
-from instrc.limits.payloads import CARRIED_LEVELS
+from instrc.limits.payloads import RENAMED_LEVELS
 from instrc.schema.members import required_names
 from instrc.schema.pattern_sets import candidates
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 
 
-class Carrier:
+class KeyRenamer:
     """Rename the keys of a value, and repair the case of its strings, by the schemas that apply to it."""
 
     def __init__(
@@ -39,9 +39,9 @@ class Carrier:
         self._fold = fold
         self._spare = spare
 
-    def carry(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
+    def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value as the other side writes it."""
-        if level > CARRIED_LEVELS:
+        if level > RENAMED_LEVELS:
             return value
         if isinstance(value, dict):
             nodes = list(self.applying(schemas))
@@ -64,11 +64,11 @@ class Carrier:
                     sent = self._rename(key)
                 elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
                     sent = f"{key}_"  # what it would be called stands for another key
-                result[sent] = self.carry(item, list(schemas_of_key(nodes, ours)), level + 1)
+                result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):
             nodes = list(self.applying(schemas))
-            return [self.carry(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
+            return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
         if self._fold and isinstance(value, str):
             return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
         return value
