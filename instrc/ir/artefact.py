@@ -46,7 +46,7 @@ class Artefact(Struct, frozen=True, eq=False):
         """The name of the only step, where the tool is its schema, with no key around it."""
         if self.plan is None:
             return self.name  # of a vibe file
-        return _NUMBER.sub("", self.plan.keys[0]) if self.plan.bare else None
+        return _NUMBER.sub("", next(iter(self.plan.keys.values()))) if self.plan.bare else None
 
     @property
     def kind(self) -> Emit:
