@@ -21,7 +21,6 @@
     }
   }
   let pinned = null;
-  let lit = [];
   let shown = null;
 
   const element = (tag, text, attributes = {}) => {
@@ -90,15 +89,27 @@
     panel.append(tabs, body);
   }
 
+  // Arrows that are lit are copies above the others, which fade as one group: thousands, one by one, would take too long.
+  function light(item) {
+    for (const drawing of document.querySelectorAll(".instrc.lit")) {
+      drawing.classList.remove("lit");
+      drawing.querySelector(".on").remove();
+    }
+    const mine = (item && arrows.get(item.id)) || [];
+    if (!mine.length) return;
+    const group = mine[0].parentNode;
+    const above = group.cloneNode(false);
+    above.setAttribute("class", "on");
+    above.append(...mine.map((arrow) => arrow.cloneNode()));
+    group.after(above);
+    item.closest("svg").classList.add("lit");
+  }
+
   function show(item) {
     const { id } = item;
     if (shown === id) return;
     shown = id;
-    for (const arrow of lit) arrow.classList.remove("on");
-    for (const figure of document.querySelectorAll(".instrc.lit")) figure.classList.remove("lit");
-    lit = arrows.get(id) || [];
-    for (const arrow of lit) arrow.classList.add("on");
-    if (lit.length) item.closest("svg").classList.add("lit");
+    light(item);
     const fact = factOf(item);
     if (fact && fact.views) showChunk(fact);
     else if (fact) showStep(fact, id);
@@ -213,6 +224,7 @@
     return sheet;
   }
   addEventListener("beforeprint", () => {
+    light(null);
     for (const figure of document.querySelectorAll("figure[data-leaves]")) {
       const cuts = figure.dataset.leaves.split(" ").map(Number);
       if (cuts.length < 3) continue;
@@ -222,7 +234,10 @@
       figure.append(paper);
     }
   });
-  addEventListener("afterprint", () => { for (const paper of document.querySelectorAll(".paper")) paper.remove(); });
+  addEventListener("afterprint", () => {
+    for (const paper of document.querySelectorAll(".paper")) paper.remove();
+    light(pinned);
+  });
 
   function go(id) {
     const item = document.getElementById(id);

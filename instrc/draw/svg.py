@@ -74,7 +74,7 @@ def _figure(value: Layout, *, styled: bool, prefix: str) -> Iterator[str]:
     yield _text("small", value.lanes[0][1] + 70, top + 18, shorten_to_width(inputs, WIDTH - 76, _SMALL), inputs)
     for box in value.boxes:
         yield from _frames(box)
-    yield f'<g marker-end="url(#{prefix}head)">'
+    yield f'<g class="arrows" marker-end="url(#{prefix}head)">'
     for arrow in value.arrows:
         yield _arrow(arrow, prefix)
     yield "</g>"

@@ -48,7 +48,7 @@ ACTIONS = """
   const step = at(".step")[0];
   fire(step, "mouseover");
   said.hovered = panel.textContent;
-  said.lit = at(".arrow.on").length;
+  said.lit = at(".on .arrow").length;
   said.panelInSight = panel.getBoundingClientRect().bottom <= innerHeight + 1;
   said.went = [];
   for (const each of at(".step").slice(0, 20)) {
@@ -93,10 +93,15 @@ ACTIONS = """
   const unnamed = at('[role="button"], [role="group"]').filter((item) => !item.getAttribute("aria-label") && !item.textContent);
   said.unnamed = unnamed.length;
   const drawnSteps = at("figure .step").length;
+  fire(document.querySelector(".step"), "click");
+  const lit = () => at(".lit, .on").length;
+  said.litAndPrinted = [lit()];
   dispatchEvent(new Event("beforeprint"));
+  said.litAndPrinted.push(lit());
   const texts = (under) => at(`${under} .step`).map((step) => step.textContent).join();
   said.printed = [texts(".paper") === texts("figure > svg"), at(".paper > svg").length];
   dispatchEvent(new Event("afterprint"));
+  said.litAndPrinted.push(lit());
   said.afterPrinting = at(".paper").length + at("figure .step").length - drawnSteps;
   document.body.replaceChildren();
   document.title = JSON.stringify(said);
@@ -132,6 +137,7 @@ def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) 
 
 def test_each_step_is_printed_whole_on_one_sheet_of_paper(tmp_path: Path) -> None:
     seen = act(straight(200), tmp_path)
+    assert seen["litAndPrinted"] == [2, 0, 2]  # what is chosen on the screen does not fade the others on paper
     assert seen["printed"][0]
     assert seen["printed"][1] > 5
     assert seen["afterPrinting"] == 0
