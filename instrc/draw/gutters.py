@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from instrc.draw.heights import EdgeEnd, Heights
 from instrc.limits.programs import PICTURED_TRACKS
@@ -14,46 +16,66 @@ GUTTER = 22
 """Of a gutter without lines."""
 
 
+class Way(NamedTuple):
+    """Where all that a source hands on to one side of a gutter runs down."""
+
+    gutter: int
+    """0 at the far left for blocks, else that beside the reader's lane."""
+    to_left: bool
+    """Whether the readers stand to the left of the gutter."""
+    source: str
+
+
 @dataclass(frozen=True, slots=True)
 class Tracks:
-    """How many lines run down each gutter, and which of them is that of a source there."""
+    """How many lines run down each gutter, and which of them, from the left, is that of a way."""
 
     counts: list[int]
-    chosen: dict[tuple[int, str], int]
+    chosen: dict[Way, int]
 
 
 def tracks_of(heights: Heights, lanes: int) -> Tracks:
-    """Give each source in each gutter a line of its own, as near to the readers as there is room."""
-    spans: dict[tuple[int, str], tuple[float, float]] = {}
+    """Give each way a line of its own: those to the left count from the left of their gutter, the others from the right."""
+    spans: dict[Way, tuple[float, float]] = {}
     for port in heights.ports:
-        key = (gutter_of(heights, port), port.source)
-        low, high = spans.get(key, (heights.tops[port.source], heights.tops[port.source]))
-        spans[key] = (min(low, port.y), max(high, port.y))
+        way = way_of(heights, port)
+        low, high = spans.get(way, (heights.tops[port.source], heights.tops[port.source]))
+        spans[way] = (min(low, port.y), max(high, port.y))
     counts = [0] * (lanes + 2)
-    chosen: dict[tuple[int, str], int] = {}
+    chosen: dict[Way, int] = {}
     for gutter in range(len(counts)):
-        mine = sorted((span, source) for (where, source), span in spans.items() if where == gutter)
-        free: list[int] = []
-        busy: list[tuple[float, int]] = []
-        used = 0
-        for (start, end), source in mine:
-            while busy and busy[0][0] < start - 2:
-                heappush(free, heappop(busy)[1])
-            if free:
-                track = heappop(free)
-            elif used < PICTURED_TRACKS:
-                track, used = used, used + 1
-            else:
-                track = len(chosen) % PICTURED_TRACKS
-            chosen[gutter, source] = track
-            heappush(busy, (end, track))
-        counts[gutter] = used
+        leftward, rightward = (
+            _side({way: span for way, span in spans.items() if way.gutter == gutter and way.to_left is side})
+            for side in (True, False)
+        )
+        counts[gutter] = len(set(leftward.values())) + len(set(rightward.values()))
+        chosen |= leftward | {way: counts[gutter] - 1 - track for way, track in rightward.items()}
     return Tracks(counts, chosen)
 
 
-def gutter_of(heights: Heights, port: EdgeEnd) -> int:
-    """Return the gutter that an arrow runs down: 0 at the far left for blocks, else the one beside the reader's lane."""
+def way_of(heights: Heights, port: EdgeEnd) -> Way:
+    """Return the way that an arrow takes."""
     if port.lane < 0:
-        return 0
-    source = heights.lane_of[port.source]
-    return port.lane + 2 if source > port.lane else port.lane + 1
+        return Way(0, to_left=False, source=port.source)
+    to_left = heights.lane_of[port.source] > port.lane
+    return Way(port.lane + (2 if to_left else 1), to_left, port.source)
+
+
+def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
+    """Return the track of each way, the lowest that is free along all of it; where there are very many, some are shared."""
+    chosen: dict[Way, int] = {}
+    free: list[int] = []
+    busy: list[tuple[float, int]] = []
+    used = 0
+    for way, (start, end) in sorted(spans.items(), key=lambda item: (item[1], item[0])):
+        while busy and busy[0][0] < start - 2:
+            heappush(free, heappop(busy)[1])
+        if free:
+            track = heappop(free)
+        elif used < PICTURED_TRACKS:
+            track, used = used, used + 1
+        else:
+            track = len(chosen) % PICTURED_TRACKS
+        chosen[way] = track
+        heappush(busy, (end, track))
+    return chosen

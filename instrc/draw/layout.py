@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from instrc.draw.gutters import GUTTER, TRACK, Tracks, gutter_of, tracks_of
+from instrc.draw.gutters import GUTTER, TRACK, Tracks, tracks_of, way_of
 from instrc.draw.heights import INNER, Heights
 from instrc.draw.places import HEAD, LINE, MARGIN, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, PlacedTitle, Text
 from instrc.ir.executors import Executor
@@ -52,17 +52,13 @@ def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list
     heights = placer.heights
     found = []
     for port in heights.ports:
-        gutter = gutter_of(heights, port)
-        track = tracks.chosen[gutter, port.source]
+        way = way_of(heights, port)
         source_lane = heights.lane_of[port.source]
         area = placer.areas[port.source.removesuffix(INNER)]
-        from_right = gutter > source_lane + 1 and source_lane >= 0
-        x = gutters[gutter] + TRACK * (track if gutter == port.lane + 2 else tracks.counts[gutter] - 1 - track)
+        from_right = way.gutter > source_lane + 1 and source_lane >= 0
+        x = gutters[way.gutter] + TRACK * tracks.chosen[way]
         start = area.x + area.width if from_right else area.x
-        if port.lane < 0:
-            end = placer.areas[port.target].x
-        else:
-            end = edges[port.lane] + PAD if gutter == port.lane + 1 else edges[port.lane] + WIDTH - PAD
+        end = placer.areas[port.target].x if port.lane < 0 else edges[port.lane] + (WIDTH - PAD if way.to_left else PAD)
         y = heights.tops[port.source]
         points: tuple[tuple[float, float], ...] = ((start, y), (x, y), (x, port.y), (end, port.y))
         bottom = area.y + area.height

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import instrc
 from instrc.draw.dot import dot
+from instrc.draw.gutters import TRACK
 from instrc.draw.html import html
 from instrc.draw.layout import layout
 from instrc.draw.mermaid import mermaid
@@ -103,6 +104,19 @@ def test_every_step_is_in_every_format(document: Any) -> None:
     assert len(keys) >= 1
     for text in (html([drawn]), mermaid(drawn), dot(drawn)):
         assert all(key in text for key in keys)
+
+
+@pytest.mark.parametrize("document", [straight(20), straight(60), blocks()], ids=["20", "60", "blocks"])
+def test_lines_of_two_sources_never_lie_on_each_other(document: Any) -> None:
+    drawn = layout(picture(document))
+    upright = [
+        (x, min(y, to), max(y, to), arrow.points[0])
+        for arrow in drawn.arrows
+        for (x, y), (same, to) in pairwise(arrow.points)
+        if x == same
+    ]
+    for (x, top, bottom, source), (other_x, other_top, other_bottom, other) in combinations(upright, 2):
+        assert source == other or abs(x - other_x) >= TRACK or bottom < other_top or other_bottom < top
 
 
 def test_the_entry_is_marked_and_blocks_say_what_they_do() -> None:
