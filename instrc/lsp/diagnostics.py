@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from lsprotocol import types
 
 from instrc.lsp.editor_session import EditorSession, TextDocument
-from instrc.lsp.positions import uri_of
 from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.source import Source, Span
 from instrc.visible import visible
@@ -42,7 +41,7 @@ def _diagnostic(problem: Problem, document: TextDocument, session: EditorSession
 
 
 def _related(span: Span, words: str, session: EditorSession) -> types.DiagnosticRelatedInformation:
-    location = types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
+    location = types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
     return types.DiagnosticRelatedInformation(location, visible(shorten_values(words)))
 
 

@@ -37,8 +37,18 @@ _BOM = "\ufeff"
 class TextDocument:
     """One text as it stands in the editor."""
 
-    def __init__(self, path: str, text: str, encoding: str, version: int = 0, earlier: TextDocument | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        encoding: str,
+        version: int = 0,
+        earlier: TextDocument | None = None,
+        uri: str | None = None,
+    ) -> None:
         self.path = path
+        self.uri: str = uri_of(path) if uri is None else uri
+        """Its name in the protocol: as the editor wrote it, for one that is open."""
         self.version = version
         self.source: Source = Source(path, text)
         self.encoding = encoding
@@ -51,11 +61,6 @@ class TextDocument:
     def is_vibe(self) -> bool:
         """Whether it is JSON and not a program."""
         return self.path.endswith(VIBE_ENDING)
-
-    @cached_property
-    def uri(self) -> str:
-        """Its name in the protocol."""
-        return uri_of(self.path)
 
     @cached_property
     def lines(self) -> Lines:
@@ -113,17 +118,22 @@ class EditorSession:
         self._knowledge: dict[str, Knowledge] = {}
         self._lock = RLock()
 
-    def put(self, path: str, text: str, version: int = 0) -> TextDocument:
+    def put(self, path: str, text: str, version: int = 0, uri: str | None = None) -> TextDocument:
         """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
         if text.startswith(_BOM):
             text = " " + text[1:]
-        document = TextDocument(path, text, self.encoding, version, self.documents.get(path))
+        document = TextDocument(path, text, self.encoding, version, self.documents.get(path), uri)
         with self._lock:
             self.documents[path] = document
             self._unsaved[os.path.realpath(path)] = text
             if document.is_vibe or self.users(document):
                 self.forget()
         return document
+
+    def uri(self, path: str) -> str:
+        """Return the name in the protocol of a file, or of a document that has none."""
+        document = self.documents.get(path)
+        return uri_of(path) if document is None else document.uri
 
     def file(self, path: str) -> TextDocument | None:
         """Return a file as it stands in the editor, else on disk; `None` if it cannot be read."""

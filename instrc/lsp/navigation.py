@@ -47,7 +47,7 @@ def definition(document: TextDocument, offset: int, session: EditorSession) -> t
         called = knowledge.program(mention.text) if knowledge and mention is not None and mention.definition is None else None
         start = types.Position(0, 0)
         return None if called is None else types.Location(uri_of(called.path), types.Range(start, start))
-    return types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
+    return types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
 
 
 def _of_reference(document: TextDocument, offset: int, session: EditorSession) -> types.Location | None:
@@ -60,7 +60,7 @@ def _of_reference(document: TextDocument, offset: int, session: EditorSession) -
     if known is None or knowledge is None:
         return None
     span = knowledge.place(known)
-    return types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
+    return types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
 
 
 def member_place(document: TextDocument, offset: int, knowledge: Knowledge) -> Span | None:

@@ -145,7 +145,7 @@ class Server(LanguageServer):
 
     def changed(self, uri: str, text: str, version: int) -> None:
         """Take a text, show its slips at once, and check the rest when typing pauses."""
-        document = self.session.put(self.path(uri), text, version)
+        document = self.session.put(self.path(uri), text, version, uri)
         if document.is_vibe:
             self.later([document, *self.session.users(document)])
             return

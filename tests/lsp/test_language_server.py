@@ -385,3 +385,29 @@ def test_problems_elsewhere_stay_and_move_while_a_statement_is_typed(talk: Talk)
         assert await editor.text_document_code_action_async(asked)  # it waits for the check
 
     talk(scenario)
+
+
+def test_a_document_has_the_name_that_the_editor_gave_it(talk: Talk) -> None:
+    """One that was never saved has no file, and editors differ in which signs of a URI they escape."""
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", PROGRAM)
+        for uri in ("untitled:Untitled-1", editor.uri("new program.aug").replace("%20", " ")):
+            item = types.TextDocumentItem(uri, "aug", 1, "const a = Draft(prompt);\nconst a = Identify(prompt);\nDrft(a);\n")
+            editor.text_document_did_open(types.DidOpenTextDocumentParams(item))
+            while uri not in editor.published:
+                editor.arrived.clear()
+                await editor.arrived.wait()
+            twice, unknown = editor.published[uri]
+            assert [twice.code, unknown.code] == ["repeated-name", "unknown-name"]
+            assert [each.location.uri for each in twice.related_information or ()] == [uri]
+            document = types.TextDocumentIdentifier(uri)
+            found = await editor.text_document_definition_async(types.DefinitionParams(document, types.Position(2, 5)))
+            assert isinstance(found, types.Location)
+            assert found.uri == uri
+            context = types.CodeActionContext([unknown])
+            offered = await editor.text_document_code_action_async(types.CodeActionParams(document, unknown.range, context))
+            edits = [each.edit.changes for each in offered or () if isinstance(each, types.CodeAction) and each.edit]
+            assert [list(each or {}) for each in edits] == [[uri], [uri]]
+
+    talk(scenario)
