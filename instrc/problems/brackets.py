@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.limits.programs import SHOWN_NAME
 from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.source import Span
@@ -132,9 +133,15 @@ class MissingComma(Problem):
     ```
 
     Separate them: `Greet(prompt, tone)`.
+    If the first is the name of an argument or the key of a field, a `:` is missing: `Greet(tone: manner)`.
     """
 
     name: ClassVar[str] = "missing-comma"
+
+    key: Span | None = None
+    """The word before it, where that may be a key or the name of an argument."""
+    sure: bool = True
+    """Whether a comma is all that is missing."""
 
     @property
     def message(self) -> str:
@@ -144,12 +151,16 @@ class MissingComma(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "separate with `,`"
+        key = f", or write `{self.key.text}: …`" if self.key and len(self.key.text) <= SHOWN_NAME else ""
+        return f"separate with `,`{key}"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return insertion(self.at, ",")
+        comma = insertion(self.at, ",", safe=self.sure and self.key is None)
+        if self.key is None:
+            return comma
+        return (*comma, *insertion(Span(self.key.source, self.key.end, self.key.end), ":", safe=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +210,10 @@ class ExtraComma(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, "")
+        signs = {"statement": "|;", "group": "|", "body": ";", "names": "", "condition": ""}.get(self.where)
+        if signs is None:  # something only stands too much
+            return replacement(self.at, "")
+        return tuple(fix for sign in signs for fix in replacement(self.at, f" {sign}" if sign == "|" else sign, safe=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Edit, Fix, Problem, Severity
+from instrc.source import Span
 
 _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
 """Marks that are replaced by `"`; all others are replaced by `'`."""
@@ -28,6 +29,9 @@ class SmartQuote(Problem):
 
     name: ClassVar[str] = "smart-quote"
 
+    closing: Span | None = None
+    """The typographic quote at its other end."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -41,7 +45,10 @@ class SmartQuote(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replacement(self.at, '"' if self.characters in _DOUBLE else "'")
+        straight = '"' if self.characters in _DOUBLE else "'"
+        if self.at is None or self.closing is None:
+            return replacement(self.at, straight)
+        return (Fix(f"write {straight}…{straight}", (Edit(self.at, straight), Edit(self.closing, straight)), safe=True),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

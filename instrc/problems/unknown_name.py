@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin, typed_on_latin
-from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.problem import Edit, Fix, Label, Problem
 from instrc.problems.suggest import FOREIGN_VALUES, comparison_key, did_you_mean
 from instrc.source import Span
 
@@ -72,6 +74,8 @@ class UnknownName(Problem):
     other: str = ""
     """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body."""
 
+    unread: Span | None = None
+    """The definition of the nearest name, if nothing reads it: that may be the one that is misspelt."""
     reading: bool = False
     """Whether a value is read there: the head of a path, a list or a condition."""
     file: tuple[str, str] | None = None
@@ -85,6 +89,8 @@ class UnknownName(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that the problem is about."""
+        if self.unread:
+            return (Label(self.unread, "nothing reads this name"),)
         return (Label(self.inside, "this name is defined only in its block"),) if self.inside else ()
 
     @property
@@ -92,6 +98,8 @@ class UnknownName(Problem):
         """One short sentence: the way out."""
         if self.inside:
             return self._of_another_block()
+        if self.unread:
+            return f"write `{self.unread.text}` here, or `{self.word}` there"
         if self.file:
             found, wanted = self.file
             as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
@@ -179,4 +187,7 @@ class UnknownName(Problem):
         """Ways out that a machine can take."""
         if self.word in FOREIGN_VALUES:
             return renamings(self.at, self.word, (FOREIGN_VALUES[self.word],))
-        return renamings(self.at, self.word, self.nearest)
+        if self.unread is None:
+            return renamings(self.at, self.word, self.nearest)
+        here = tuple(replace(fix, safe=False) for fix in renamings(self.at, self.word, self.nearest))
+        return (*here, Fix(f"rename `{self.unread.text}` to `{self.word}`", (Edit(self.unread, self.word),)))

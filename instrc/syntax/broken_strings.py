@@ -10,7 +10,7 @@ from instrc.problems.habits import NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
 from instrc.source import Source, Span
-from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, SINGLE_END, SINGLE_SMART, later_end, line_end_of
+from instrc.syntax.quotes import DOUBLE, DOUBLE_END, DOUBLE_SMART, QUOTES, SINGLE_END, SINGLE_SMART, later_end, line_end_of
 from instrc.syntax.tokens import Token
 
 _ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
@@ -51,12 +51,14 @@ def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadStri
 def smart_string(source: Source, start: int) -> ReadString:
     """Read a string that begins with a typographic quote, up to any quote like it."""
     text = source.text
-    problem = SmartQuote(at=source.span(start, start + 1))
+    at = source.span(start, start + 1)
     closer = DOUBLE_END if text[start] in DOUBLE else SINGLE_END
     if found := closer.match(text, start + 1):
-        return ReadString(found.end(), text[start + 1 : found.end() - 1], (problem,))
+        last = found.end() - 1
+        closing = source.span(last, last + 1) if text[last] in QUOTES else None
+        return ReadString(found.end(), text[start + 1 : last], (SmartQuote(at=at, closing=closing),))
     end = _end_on_line(text, start, line_end_of(text, start))
-    return ReadString(end, text[start + 1 : end], (problem,), spoils_line=True)
+    return ReadString(end, text[start + 1 : end], (SmartQuote(at=at),), spoils_line=True)
 
 
 def string_in_backticks(source: Source, start: int) -> ReadString:

@@ -16,8 +16,9 @@ from instrc.problems.brackets import (
 )
 from instrc.problems.conditions import BadCondition
 from instrc.problems.deadlines import BadDuration
+from instrc.problems.keys import MissingColon, MissingKey
 from instrc.problems.keywords import KeywordAsName
-from instrc.problems.notation import MissingColon, MissingKey, NotPlainData, RepeatedKey, StrayColon, UnexpectedText
+from instrc.problems.notation import NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.statements import MissingValue
 from instrc.problems.words import BadName, ForeignStatement

@@ -129,6 +129,10 @@ def foreign_sign(view: View) -> Slip:
             if advice := _beside_operator(view):
                 return words.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
             return words.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
+        case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"} and view.following.kind in {"COMMA", "RBRACE"}:
+            return words.UnknownOperator(at=at, text="$", advice=("a name begins without it",), put=text[1:]), TokenRepair(
+                (view.one("NAME", text[1:]),), 1
+            )
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
             return words.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(
@@ -211,7 +215,7 @@ def index_slip(view: View) -> Slip:
         return words.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and view.before() in {"NAME", *KEYWORDS} and touching:
         bare = view.before(3) == "NAME" and view.before(4) != "DOT"
-        defined = bare and _is_defined(view, view.text(view.read[-3]))
+        defined = bare and is_defined(view, view.text(view.read[-3]))
         member = view.text(view.read[-1])
         return misplaced.BracketAfterValue(at=view.span(token), member=member, of_value=not bare or defined), GIVE_UP
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
@@ -230,7 +234,7 @@ def _index_before(view: View) -> Span | None:
     return view.source.span(bracket.start, view.tokens[end].end) if indexed else None
 
 
-def _is_defined(view: View, name: str) -> bool:
+def is_defined(view: View, name: str) -> bool:
     """Tell whether a name is that of a value, as far as can be seen before it."""
     if name == "prompt":
         return True

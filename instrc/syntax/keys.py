@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from instrc.limits.programs import HINTED_PATH
 from instrc.naming import snake
-from instrc.problems import brackets, habits, keywords, notation
-from instrc.problems.problem import Problem
+from instrc.problems import brackets, habits, keys, keywords, notation
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
     DEFINING,
@@ -34,14 +33,14 @@ def key_slip(view: View) -> Slip:
         if token.kind == "LBRACE" and view.before() == "LBRACE":
             return habits.DoubledBraces(at=view.span(token)), GIVE_UP
         if expects_key and token.kind in STARTS_VALUE | {"AT"}:
-            return notation.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
+            return keys.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
         return None
     last = view.read[-1]
     if token.kind == "LPAR" and is_quoted_name(view):
         return habits.QuotedReference(at=view.span(last)), GIVE_UP
     if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
-        problem = notation.MissingKey(at=view.span(last), shown=_with_key(view, last))
+        problem = keys.MissingKey(at=view.span(last), shown=_with_key(view, last))
         return problem, TokenRepair((view.one("COLON"), again))
     if token.kind == "EQUAL":
         return notation.EqualsForColon(at=view.span(token)), TokenRepair((view.one("COLON"),), 1)
@@ -54,12 +53,15 @@ def key_slip(view: View) -> Slip:
             (view.one("COLON"), view.one("NAME", "missing"))
         )
     if token.kind in {"COMMA", "RBRACE"}:
-        return _missing_colon(view, last), TokenRepair((view.one("COLON"), view.one("NAME", "missing")))
+        missing = keys.MissingColon(at=view.span(last), key=view.text(last))
+        return missing, TokenRepair((view.one("COLON"), view.one("NAME", "missing")))
     if token.kind in STARTS_VALUE and not begins_statement(view.source, view.tokens, view.place):
         alone = last.kind == "NAME" and token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE", "COLON", "NAME"}
         if alone or (last.kind == "NAME" and token.kind == "STRING" and view.following.kind == "COLON"):
-            return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
-        return _missing_colon(view, last), TokenRepair((view.one("COLON"),))
+            key = view.span(last) if token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE"} else None
+            return brackets.MissingComma(at=view.span(token), key=key), TokenRepair((view.one("COMMA"),))
+        missing = keys.MissingColon(at=view.span(last), key=view.text(last), has_value=True)
+        return missing, TokenRepair((view.one("COLON"),))
     return None
 
 
@@ -75,7 +77,3 @@ def _with_key(view: View, last: Token) -> str:
         end += 2
     path = view.source.text[last.start : view.tokens[end - 1].end]
     return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < HINTED_PATH else ""
-
-
-def _missing_colon(view: View, key: Token) -> Problem:
-    return notation.MissingColon(at=view.span(key), key=view.text(key))

@@ -13,7 +13,7 @@ from instrc.syntax.beside import value_beside
 from instrc.syntax.blocks import block_slip
 from instrc.syntax.braces import called_block, inside_block, stray_else
 from instrc.syntax.ends import closing_slip, early_end, is_closed, unclosed
-from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
+from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip, is_defined
 from instrc.syntax.keys import key_slip
 from instrc.syntax.missing import missing_behind
 from instrc.syntax.otherwise import second_braces
@@ -116,10 +116,18 @@ def _value(view: View) -> Slip:
     if slip := value_beside(view):
         return slip
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
-        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
+        return _missing_comma(view, last), TokenRepair((view.one("COMMA"),))
     if view.before() in ENDS_VALUE and view.accepts("VBAR", token.kind):
         return _unexpected(view), TokenRepair((view.one("VBAR"),))
     return None
+
+
+def _missing_comma(view: View, last: Token) -> Problem:
+    """Return the problem of two values side by side: the first may be the name of an argument, as in `Send(to people.names)`."""
+    labels = last.kind == "NAME" and view.before(2) in {"LPAR", "COMMA"} and view.open[-1][1] and view.following.kind != "COLON"
+    key = view.span(last) if labels and not is_defined(view, view.text(last)) else None
+    keyed = view.token.kind in {"NAME", "STRING"}
+    return brackets.MissingComma(at=view.span(view.token), key=key, sure=keyed or not view.in_braces)
 
 
 def _unexpected(view: View) -> Problem:

@@ -29,6 +29,10 @@ from instrc.problems.problem import Problem
         ("Greet（prompt）\n", "Greet(prompt)\n"),
         ("a ＝ Greet（\n  prompt，\n）；\nAnswer（a。text）\n", "a = Greet(\n  prompt,\n);\nAnswer(a.text)\n"),
         ("Greet({ text = 'a' }) @ 'x'\n", "Greet({ text: 'a' }) @ 'x'\n"),
+        ("persn = Greet(prompt); Answer(person)\n", "persn = Greet(prompt); Answer(persn)\n"),
+        ("person = Greet(prompt); Answer(person, { persn })\n", "person = Greet(prompt); Answer(person, { person })\n"),
+        ("Greet({ text 'a' })\n", "Greet({ text: 'a' })\n"),
+        ("Greet(prompt); a = prompt; Answer({ $a })\n", "Greet(prompt); a = prompt; Answer({ a })\n"),
         ("Greet({ txt: 'a' })\n", "Greet({ text: 'a' })\n"),
         ("Greet @ { minProperites: 1 }\n", "Greet @ { minProperties: 1 }\n"),
     ],
@@ -51,10 +55,28 @@ def test_required_of_a_vibe_is_fixed_in_its_quotes(instrc: Instrc, folder: Path)
 
 
 def test_what_is_not_sure_is_left_alone(instrc: Instrc, folder: Path) -> None:
-    for text in ("Greet(\n", "Nothing | Like | This\n", "Greet | \n"):
+    unsure = (
+        *("Greet(\n", "Nothing | Like | This\n", "Greet | \n"),
+        *("input text; Greet({ text prompt })\n", "Greet(text prompt)\n", '"a", Greet\n', "Greet, Answer\n", "(Greet, Answer)\n"),
+        "do { Greet(prompt), Answer(prompt) }\n",
+        *("input histoy; Greet({ history })\n", "input histoy; Greet(history)\n", "persn = Greet; Answer({ person })\n"),
+    )
+    for text in unsure:
         (folder / "a.aug").write_text(text)
         assert instrc("check", "--fix", "a.aug").code == 1
         assert (folder / "a.aug").read_text() == text
+
+
+def test_of_two_spellings_of_a_key_neither_is_sure(instrc: Instrc, folder: Path) -> None:
+    (folder / "a.aug").write_text("input histoy; Greet({ history })\n")
+    told = instrc("check", "a.aug").err
+    assert "hint: write `histoy` here, or `history` there" in told
+    assert "a.aug:1:7: nothing reads this name" in told
+    [problem] = library.check(folder / "a.aug")
+    assert [(fix.title, fix.safe) for fix in problem.fixes] == [
+        ("replace by `histoy`", False),
+        ("rename `histoy` to `history`", False),
+    ]
 
 
 def test_a_file_that_was_not_given_is_not_changed(instrc: Instrc, folder: Path) -> None:
