@@ -6,7 +6,7 @@ Lines and columns count from 1, columns in code points; an end is the first plac
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Fix, Problem
@@ -106,27 +106,25 @@ def _result(problem: Problem, rule: int) -> Json:
 
 
 def _sarif_fix(fix: Fix) -> Json:
-    places = [(edit, cast("dict[str, Json]", _sarif_place(edit.span))) for edit in fix.edits]
-    changes: list[Json] = [
-        {
-            "artifactLocation": place["artifactLocation"],
-            "replacements": [{"deletedRegion": place["region"], "insertedContent": {"text": _clean(edit.text)}}],
-        }
-        for edit, place in places
-    ]
+    by_file: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        new: Json = {"deletedRegion": _sarif_region(edit.span), "insertedContent": {"text": _clean(edit.text)}}
+        by_file.setdefault(_uri(edit.span.source.name), []).append(new)
+    changes: list[Json] = [{"artifactLocation": {"uri": uri}, "replacements": new} for uri, new in by_file.items()]
     return {"description": {"text": _clean(fix.title)}, "artifactChanges": changes}
 
 
 def _sarif_place(span: Span) -> Json:
+    return {"artifactLocation": {"uri": _uri(span.source.name)}, "region": _sarif_region(span)}
+
+
+def _sarif_region(span: Span) -> Json:
     region = _region(span)
     return {
-        "artifactLocation": {"uri": _uri(span.source.name)},
-        "region": {
-            "startLine": region.line,
-            "startColumn": region.column,
-            "endLine": region.end_line,
-            "endColumn": region.end_column,
-        },
+        "startLine": region.line,
+        "startColumn": region.column,
+        "endLine": region.end_line,
+        "endColumn": region.end_column,
     }
 
 

@@ -17,6 +17,7 @@ from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.problem import CompileError, Label, shorten_values
 from instrc.problems.references import AmbiguousFragment
 from instrc.problems.render import render_text
+from instrc.problems.strings import SmartQuote
 from instrc.problems.unknown_name import UnknownName
 from instrc.source import Source
 
@@ -143,6 +144,16 @@ def test_a_log_of_all_kinds_of_problems_satisfies_the_official_schema() -> None:
     Draft4Validator(SARIF).validate(log)
     fix = log["runs"][0]["results"][1]["fixes"][0]
     assert fix["artifactChanges"][0]["replacements"][0]["insertedContent"] == {"text": "Search"}
+
+
+def test_all_edits_of_a_fix_in_one_file_are_one_change_of_it() -> None:
+    source = Source("a.aug", "«a»")
+    quotes = SmartQuote(at=source.span(0, 1), closing=source.span(2, 3))
+    log = to_sarif([quotes], {})
+    Draft4Validator(SARIF).validate(log)
+    [change] = log["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
+    assert [each["deletedRegion"]["startColumn"] for each in change["replacements"]] == [1, 3]
+    assert [each["insertedContent"]["text"] for each in change["replacements"]] == ['"', '"']
 
 
 def test_github_shows_what_would_drive_a_terminal_or_turn_text_around() -> None:
