@@ -123,6 +123,7 @@ MISTAKES = [
     (CHECK + "when c.ok { Draft(c) } else { Write(c) } «{» Draft(prompt) }", "stray-braces", "else when CONDITION"),
     ("do { Draft(prompt) } «{» Write(prompt) }", "stray-braces", "one pair of braces"),
     (CHECK + "when c.ok { Draft(c) } «{ x: Write(prompt) }»", "missing-separator", "write `else` between them"),
+    (CHECK + "when c.ok { Draft(c) } «{ x: Write(c) }»", "missing-separator", "write `else` between them"),
     (PEOPLE + "each x in p.attendees { Draft(x) }\n«{» Write(p) }", "stray-braces", "begin these with `do`"),
     ("Draft(try { Draft } else { Draft(prompt) } «else» { Draft(error) })", "stray-else", "else when"),
     ("try { Send_Activity(prompt) }«»", "incomplete-block", "try { … } else"),

@@ -70,6 +70,7 @@ def bind(
     earlier: set[str] = set()
     values = {each.name.text for each in bindings if not isinstance(each.value, Name | Uri)}
     slices = None if settled is None else settled.slices(names)
+    unclear = {each.at.start for each in report.problems if each.at and each.name == "missing-separator"}
     for export in exports:
         bound = None if slices is None else slices.find(export.statement)
         if bound is None:
@@ -84,8 +85,9 @@ def bind(
             report.problems.extend(mine.once())
             return ()
         if explicit and export.name is None:
-            if shared := earlier & bound.read & values:
-                mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=min(shared)))
+            at = export.expression.span
+            if (shared := earlier & bound.read & values) and at.start not in unclear:
+                mine.add(problems.bindings.SeparatePrograms(at=at, shared=min(shared)))
             earlier |= bound.read
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
