@@ -54,7 +54,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
     body = source.text[start : token.end - 1]
     if (body.isprintable() and "\\" not in body) or not re.search(_SUSPECT, body):
         return body
-    from instrc.problems.strings import BadEscape, LoneSurrogate  # problems are imported where there is one
+    from instrc.problems.escapes import BadEscape, LoneSurrogate  # problems are imported where there is one
     from instrc.problems.text import StrayCharacter
 
     parts: list[str] = []
