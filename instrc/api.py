@@ -50,6 +50,9 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 ) -> list[JsonObject]:
     """Return one JSON document for each export of a program, in order.
 
+        program = '"Write a letter" | Introspect_Mixin(Draft)'
+        [tool] = instrc.compile(program, vibes={"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}})
+
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
     `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s, annotated
@@ -101,7 +104,13 @@ def artefacts(
     locked: bool = False,
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
-    """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
+    """Return all documents of each export of a program, with its name and title.
+
+        [artefact] = instrc.artefacts('@{ title: "Draft", type: "object" }')
+        assert artefact.documents["tool"]["title"] == "Draft"
+
+    The arguments are those of `compile`.
+    """
     _refuse(naming, batch)
     for name, value in (("hints", hints), ("sketch", sketch), ("locked", locked)):
         arguments.truth(name, value)
@@ -186,9 +195,10 @@ def check(
 ) -> tuple[Problem, ...]:
     """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them.
 
-    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, or a text of several lines.
-        problems = instrc.check("programs", vibes={"Draft": {"type": "object"}})
+        for problem in instrc.check("programs", vibes={"Draft": {"type": "objekt"}}):
+            print(problem)
 
+    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, or a text of several lines.
     `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
     """
     report = Report()
@@ -219,7 +229,8 @@ def registry(
 ) -> referencing.Registry[Json]:
     """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
 
-        jsonschema.Draft202012Validator({"$ref": "aug:instructions/find-slot"}, registry=instrc.registry("programs"))
+        registry = instrc.registry(vibes={"Draft": {"type": "object", "required": ["text"]}})
+        assert not jsonschema.Draft202012Validator({"$ref": "aug:Draft"}, registry=registry).is_valid({})
 
     A vibe is read when it is first referred to; nothing else is ever retrieved.
     `vibes` are instructions from memory, as for `compile`: `aug:Draft` refers to one that is called `Draft`.

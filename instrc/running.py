@@ -61,6 +61,9 @@ def run(
 ) -> Run:
     """Run a program until it ends or waits for an answer; `Run.answer` continues it.
 
+        run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted({"draft": {}}))
+        assert run.value == {}
+
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name.
     `model` is an object with the method of `instrc.Model`, or a text as for `--model`: `sample`, `scripted:FILE`; if neither it
@@ -119,7 +122,16 @@ async def run_async(
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
 ) -> Run:
-    """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it."""
+    """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it.
+
+        async def main() -> None:
+            run = await instrc.run_async('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
+            assert run.status == "done"
+
+        asyncio.run(main())
+
+    The arguments are those of `run`.
+    """
     _require(model, export, id, requests, tokens, watch)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
     prepared = _prepared(program, export, places, further, vibes)
@@ -147,6 +159,9 @@ def rehearse(
     shared: Iterable[str | os.PathLike[str]] = (),
 ) -> Rehearsal:
     """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
+
+        rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
+        assert not rehearsal.missed
 
     A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
     `input` and `vibes` are as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
@@ -181,6 +196,10 @@ def find_run(
 ) -> Run:
     """Return a stored run, to read its state, to answer it or to continue it; `CompileError` if there is none.
 
+        run = instrc.run('@{ title: "Ask_User", type: "object" }', "?", store=".instrc", id="letter-1")
+        found = instrc.find_run("letter-1", engine="memory")
+        assert found.status == "waiting"
+
     Give `model`, `activities` and `checks` again if the run was begun with them and the settings do not name them.
     """
     work = find_run_async(
@@ -201,7 +220,13 @@ async def find_run_async(
     people: People | None = None,
     watch: Sink | None = None,
 ) -> Run:
-    """Return a stored run, as `find_run` does, in asynchronous code."""
+    """Return a stored run, as `find_run` does, in asynchronous code.
+
+        async def status() -> str:
+            return (await instrc.find_run_async("letter-1")).status
+
+    The arguments are those of `find_run`.
+    """
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
     _require(model, None, id, None, None, watch)
     report = await host.show(arguments.text("id", id))

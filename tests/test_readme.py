@@ -189,6 +189,20 @@ def test_the_call_of_the_real_sdk_works(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", check], cwd=tmp_path, check=True, env=environment)
 
 
+def test_help_of_each_function_has_an_example_that_runs(tmp_path: Path) -> None:
+    import instrc
+
+    lines = ["import asyncio", "from pathlib import Path", "import jsonschema", "import instrc"]
+    (tmp_path / "reply.aug").write_text('@{ title: "Reply", type: "object", properties: { text: { type: "string" } } }')
+    for name in instrc.__all__:
+        function = getattr(instrc, name)
+        if callable(function) and not isinstance(function, type):
+            example = [line[4:] for line in (inspect.getdoc(function) or "").splitlines() if line.startswith("    ")]
+            assert any(f"instrc.{name}(" in line for line in example), name
+            lines += [f"def example_of_{name}() -> None:", *(f"    {line}" for line in example), f"example_of_{name}()"]
+    subprocess.run([sys.executable, "-W", "error", "-c", "\n".join(lines)], cwd=tmp_path, check=True)
+
+
 def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -> None:
     import instrc
 

@@ -74,7 +74,12 @@ TargetName: TypeAlias = Literal[
 
 @cache
 def targets() -> dict[TargetName, Dialect]:
-    """Return all targets by name, in the order in which they are listed to people."""
+    """Return all targets by name.
+
+        assert "openai" in instrc.targets()
+
+    They are in the order in which they are listed to people.
+    """
     return {cast("TargetName", dialect.name): dialect for dialect in (make() for make in _TARGETS)}
 
 

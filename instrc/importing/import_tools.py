@@ -18,6 +18,9 @@ from instrc.problems.report import Report
 def import_tools(kind: str, source: object, *, results: Results = "leave") -> Imported:
     """Return the tools of a source as vibes.
 
+        imported = instrc.import_tools("mcp", {"tools": [{"name": "find", "inputSchema": {"type": "object"}}]})
+        vibes = {vibe.name: vibe.document for vibe in imported.vibes}
+
     `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents`, `bfcl` or `taskbench`.
     `source` is a path or `-`, a `Source`, JSON as text or as Python values; for pydantic and smolagents also `module:Name`,
     `path/to/file.py:Name`, or the objects themselves.

@@ -102,6 +102,11 @@ def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
 
 
 def close_stores() -> None:
-    """Give the stores free that runs of this program hold; the runs stay as they are, and go on when somebody asks for them."""
+    """Give the stores free that runs of this program hold.
+
+        instrc.close_stores()
+
+    The runs stay as they are, and go on when somebody asks for them.
+    """
     while _hosts:
         _hosts.popitem()[1].close()

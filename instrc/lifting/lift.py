@@ -38,6 +38,11 @@ __all__ = ["Lifted", "LiftedCall", "lift"]
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
     """Bring an answer back to the names and shapes of the schema that was lowered.
 
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "draft")
+        call = {"type": "function", "function": {"name": "draft", "arguments": '{"text": "Dear Ann"}'}}
+        answer = instrc.lift(call, lowered)
+        assert (answer.status, answer.call.value) == ("ok", {"text": "Dear Ann"})
+
     `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
     a stream may be given as it runs, and is read to its end;
     `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`.

@@ -24,6 +24,10 @@ from instrc.schema.validation import json_fault, validate
 def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
     """Return a value as a model would write it for the target: what `lift` turns back into it.
 
+        lowered = instrc.lower({"type": "object", "properties": {"days": {"type": "object"}}}, "openai")
+        sent = instrc.encode({"days": {"Monday": 1}}, lowered)
+        assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
+
     `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
     `name` says which tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.

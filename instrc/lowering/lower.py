@@ -51,6 +51,10 @@ def lower(
 ) -> Lowering:
     """Fit a JSON Schema to a target.
 
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "write_reply")
+        tools = [lowered.payload]  # for the provider
+        answer = instrc.lift({"text": "Dear Ann"}, lowered)  # what it returned
+
     `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
     a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
     `target` is a name that `targets()` lists, or a `Dialect` of your own.

@@ -69,6 +69,11 @@ def lower_all(
 ) -> LoweredTools:
     """Lower several tools for one request.
 
+        text = {"type": "object", "properties": {"text": {"type": "string"}}}
+        lowered = instrc.lower_all([("draft", text), instrc.Tool("send", text, strict=False)], "anthropic")
+        call = {"type": "tool_use", "id": "1", "name": "send", "input": {"text": "Dear Ann"}}
+        assert instrc.lift([call], lowered).call.name == "send"
+
     Names that become equal get numbers.  Tools beyond those that a request may have are a `budget-exceeded` problem,
     and are sent as the others.  A tool that would exceed a budget of the whole request is sent without strictness,
     where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,

@@ -106,7 +106,8 @@ class Verification:
 def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Verification:
     """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines.
 
-        verify(lower(Letter, "anthropic-strict")).breaches
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "anthropic-strict")
+        assert not instrc.verify(lowered).breaches
 
     Without a `target`, a lowering is checked by the target it was made for, and a payload as one of `openai`.
     """

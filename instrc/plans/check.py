@@ -26,6 +26,12 @@ _SUFFIX = "_Activity"
 def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 
+        def find(text: str) -> str:
+            return text
+
+        plan = [{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}]
+        assert not instrc.check_plan(plan, [find])
+
     `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
     `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
     or tools as a model is shown them, in a list or by name: `Tool`, an annotated function, a model, or JSON as a provider

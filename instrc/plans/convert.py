@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from instrc.ir.tasks import Reference
 from instrc.jsonvalue import Json
 from instrc.plain_values import takes_plain_values
@@ -12,15 +14,30 @@ from instrc.problems.plans import PlanProblem
 
 
 @takes_plain_values
-def typed_plan(plan: Json, tools: Json) -> Json:
-    """Return a plan with its arguments as an object; what is no task is left out, see `check_plan`."""
+def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> Json:
+    """Return a plan with its arguments as an object.
+
+        tools = {"find": {"activity": "find", "arguments": {"properties": {"text": {"type": "string"}}}}}
+        task = {"tool": "find", "id": "found", "arguments": [{"name": "text", "is": "value", "text": "a bank"}]}
+        [typed] = instrc.typed_plan([task], tools)
+        assert typed["arguments"] == {"text": "a bank"}
+
+    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    """
     ignored: list[PlanProblem] = []
     return [task.to_json() for _, task in read_tasks(plan, ToolSet(tools), ignored.append)]
 
 
 @takes_plain_values
-def uniform_plan(plan: Json, tools: Json) -> Json:
-    """Return a plan with its arguments as a list of `{ name, is, text }`; what is no task is left out, see `check_plan`."""
+def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> Json:
+    """Return a plan with its arguments as a list of `{ name, is, text }`.
+
+        tools = {"find": {"activity": "find", "arguments": {"properties": {"text": {"type": "string"}}}}}
+        [task] = instrc.uniform_plan([{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}], tools)
+        assert task["arguments"] == [{"name": "text", "is": "value", "text": "a bank"}]
+
+    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    """
     known = ToolSet(tools)
     ignored: list[PlanProblem] = []
     return [

@@ -67,7 +67,14 @@ _current: ContextVar[ActivityCall] = ContextVar("instrc_call")
 
 
 def current_call() -> ActivityCall:
-    """Return the call that is being carried out; `LookupError` outside a handler."""
+    """Return the call that is being carried out.
+
+        @instrc.activity("Pay_Activity")
+        def pay(bill: dict) -> str:
+            return f"paid once as {instrc.current_call().key}"
+
+    Outside a handler there is none, which is a `LookupError`.
+    """
     return _current.get()
 
 
@@ -174,6 +181,10 @@ def _input_schema(*given: object) -> Json:
 
 def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
     """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`.
+
+        @instrc.activity("Send_Activity")
+        def send(mail: dict) -> str:
+            return "sent"
 
     `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
     """

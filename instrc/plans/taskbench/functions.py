@@ -27,6 +27,10 @@ BenchLike = Bench | dict[str, Json] | list[Json]
 def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
     """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
 
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
+        imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
+
     With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
     """
     return _importer(_bench(tools), bool(repair)).read(record)
@@ -36,6 +40,9 @@ def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> Impo
 def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
     """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
 
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
+
     A `CompileError` says what is wrong with the plan, or cannot be said in that form.
     """
     return export_record(plan, _bench(tools), record)
@@ -43,7 +50,14 @@ def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
 
 @takes_plain_values
 def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
-    """Return n-F1, e-F1, t-F1, v-F1 and NED of predicted records: overall, by shape, by number of tasks."""
+    """Return how near predicted records come to the right ones.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
+        scores = instrc.score_plans(records, records, tools)
+
+    These are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
+    """
     return score(several("gold", gold), several("predictions", predictions), _bench(tools))
 
 
@@ -51,7 +65,13 @@ def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchL
 def sample_plans(
     tools: BenchLike, count: int, *, seed: int = 0, shape: PlanShape | None = None, largest: int = 8
 ) -> list[list[Json]]:
-    """Return sound plans over the tools; the same arguments give the same plans."""
+    """Return sound plans over the tools.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        [plan] = instrc.sample_plans(tools, 1)
+
+    The same arguments give the same plans.
+    """
     if shape is not None:
         known_word("shape", shape, SHAPES)
     for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
