@@ -225,9 +225,9 @@ def _document(found: Comparison) -> dict[str, Json]:
         "new_instances_expected": found.readers,
     }
     if found.writers == "no":
-        document["refused"] = found.refused
+        document |= {"refused": found.refused, "only_unnamed_refused": not found.refused_named}
     if found.readers == "no":
-        document["surprising"] = found.surprising
+        document |= {"surprising": found.surprising, "only_unnamed_surprising": not found.surprising_named}
     return document
 
 

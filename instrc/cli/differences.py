@@ -17,11 +17,13 @@ _WHOLE = 600
 _WRITERS = {
     "yes": "safe: all that was accepted still is",
     "no": "breaks: this was accepted and is refused now:",
+    "unnamed": "breaks only if properties are written that the old schema does not name:",
     "unknown": "unknown: it could not be decided whether all that was accepted still is",
 }
 _READERS = {
     "yes": "safe: nothing comes that could not come before",
     "no": "breaks: this comes now and could not come before:",
+    "unnamed": "breaks only if properties are read that the new schema does not name:",
     "unknown": "unknown: it could not be decided whether anything new can come",
 }
 
@@ -55,7 +57,8 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
         )
         for who, words, key, shown in told["kind" in document :]:  # nobody writes what is of another kind as before
             instance = f" {_brief(document[shown])}" if shown in document else ""
-            lines.append(f"  {who}: {words[as_text(document[key])]}{instance}")
+            verdict = "unnamed" if document.get(f"only_unnamed_{shown}") else as_text(document[key])
+            lines.append(f"  {who}: {words[verdict]}{instance}")
         if "process" in document:
             lines += _cut_lines(as_object(document["process"]))
     return "\n".join(lines) + "\n"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from instrc.comparing.closing import closed
 from instrc.comparing.definitions import named_alike
 from instrc.comparing.differences import Change, differences
-from instrc.comparing.inclusion import Inclusion, includes
+from instrc.comparing.inclusion import Inclusion, certainly_includes, includes
 from instrc.jsonvalue import Json
 from instrc.schema.upgrade import upgrade
 
@@ -28,6 +29,10 @@ class Comparison:
     """With `no` for writers: an instance that was accepted."""
     surprising: Json = None
     """With `no` for readers: an instance that could not come before."""
+    refused_named: bool = False
+    """With `no` for writers: whether one may be refused all of whose properties the old schema names."""
+    surprising_named: bool = False
+    """With `no` for readers: whether one may come all of whose properties the new schema names."""
 
 
 def compare(old: Json, new: Json) -> Comparison:
@@ -39,4 +44,6 @@ def compare(old: Json, new: Json) -> Comparison:
     readers, surprising = includes(old, new)
     if not changes and not writers == readers == "yes":
         changes = (Change("", "changed"),)
-    return Comparison(changes, writers, readers, refused, surprising)
+    refused_named = writers == "no" and not certainly_includes(new, closed(old))
+    surprising_named = readers == "no" and not certainly_includes(old, closed(new))
+    return Comparison(changes, writers, readers, refused, surprising, refused_named, surprising_named)

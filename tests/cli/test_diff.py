@@ -163,6 +163,47 @@ def test_changes_are_told_in_the_words_of_a_caller(old: Any, new: Any, changes: 
     assert (found.writers, found.readers) == (writers, readers)
 
 
+CLOSED: Any = {**obj(["a"], a=TEXT), "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        (obj(["a"], a=TEXT), obj(["a"], a=TEXT, b=TEXT), False),
+        (obj(["a"], a=TEXT), CLOSED, False),
+        (obj([], u=obj([], a=TEXT)), obj([], u=obj([], a=TEXT, b=TEXT)), False),
+        (obj([], a=MAYBE), obj([], a={"anyOf": [obj([], s=TEXT, t=TEXT), {"type": "null"}]}), False),
+        (tree("U", a=TEXT), tree("V", a=TEXT, b=TEXT), False),
+        (obj(["a"], a=TEXT), obj(["a", "b"], a=TEXT, b=TEXT), True),
+        (obj(["a"], a=TEXT), obj(["a"], a=WHOLE, b=TEXT), True),
+        (obj([], a=TEXT), obj([], a={**TEXT, "maxLength": 3}), True),
+        (CLOSED, {"type": "object", "properties": {}, "additionalProperties": False}, True),
+        # the branches name further properties of the same object, so it is not closed
+        ({**obj([], a=TEXT), "anyOf": [obj(["b"], b=TEXT)] * 2}, {**obj([], a=TEXT), "anyOf": [obj(["b"], b=WHOLE)] * 2}, True),
+        (
+            {**obj([], a=TEXT), "anyOf": [obj(["b"], b=TEXT), obj(["c"], c=TEXT)]},
+            {**obj([], a=TEXT), "anyOf": [obj(["b"], b=TEXT, c=WHOLE), obj(["c"], c=TEXT)]},
+            True,
+        ),
+    ],
+)
+def test_a_change_that_concerns_only_properties_without_a_name_is_told_as_that(old: Any, new: Any, named: bool) -> None:
+    found = compare(old, new)
+    assert (found.writers, found.refused_named) == ("no", named)
+
+
+def test_an_optional_property_breaks_who_wrote_what_had_no_name(instrc: Instrc, folder: Path) -> None:
+    for name, schema in (("old", obj(["a"], a=TEXT)), ("new", obj(["a"], a=TEXT, b=TEXT))):
+        (folder / f"{name}.vibe.json").write_text(json.dumps(schema))
+    written = "  who writes by the old schema: breaks only if properties are written that the old schema does not name: {"
+    assert written in instrc("diff", "old.vibe.json", "new.vibe.json").out
+    read = "  who reads by the old schema: breaks only if properties are read that the new schema does not name: {"
+    assert read in instrc("diff", "new.vibe.json", "old.vibe.json").out
+    told = json.loads(instrc("diff", "old.vibe.json", "new.vibe.json", "--format", "json").out)
+    assert (told["old_instances_accepted"], told["only_unnamed_refused"]) == ("no", True)
+    assert instrc("diff", "old.vibe.json", "new.vibe.json", "--check").code == 1
+
+
 def test_what_refers_to_itself_under_a_keyword_that_turns_it_around_proves_nothing() -> None:
     old, new = (tree("U", a=each, b={"not": {"$ref": "#/$defs/U"}}) for each in (WHOLE, {"type": "number"}))
     assert compare(old, new).writers != "yes"
