@@ -187,7 +187,7 @@ CLOSED: Any = {**obj(["a"], a=TEXT), "additionalProperties": False}
         ),
     ],
 )
-def test_a_change_that_concerns_only_properties_without_a_name_is_told_as_that(old: Any, new: Any, named: bool) -> None:
+def test_a_change_that_concerns_only_properties_without_a_name_is_told_as_that(old: Any, new: Any, named: Any) -> None:
     found = compare(old, new)
     assert (found.writers, found.refused_named) == ("no", named)
 
