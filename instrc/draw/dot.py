@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from instrc.draw.words import printable
-from instrc.ir.picture import LANES, Box, Picture, reads_of
+from instrc.ir.picture import LANES, Box, Picture, PictureStep, reads_of
 
 _FILLS = {"model": "#dbeafe", "server": "#dcfce7", "user": "#fef3c7"}
 _EDGES = {"model": "#1d4ed8", "server": "#15803d", "user": "#b45309"}
+_GREY = "#64748b"
+"""Of blocks and inputs."""
 
 
 def dot(picture: Picture) -> str:
@@ -24,28 +26,54 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield '  edge [fontname="monospace", fontsize=9]'
     for index, name in enumerate(picture.inputs):
         yield f'  in{index} [label={_quoted(name)}, shape=plain, style=""]'
-    inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
-    anchors: dict[str, str] = {}
-    for item in picture.all():
-        anchors[item.id] = f"{item.id}_at" if isinstance(item, Box) else item.id
     for box in picture.boxes:
         yield from _box(box, "  ")
+    inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
+    around = dict(_around(picture.boxes, frozenset()))
+    names = {id_: name for name, id_ in inputs.items()}
+    names |= {item.id: item.key or "" for item in picture.all()}
+    lanes = {node.id: node.lane for node in picture.nodes()}
     for item in picture.all():
         for line in reads_of(item):
-            source = anchors.get(line.source or "") or inputs.get(line.text.partition(".")[0])
-            if source is not None and source != anchors[item.id]:
-                yield f"  {source} -> {anchors[item.id]} [label={_quoted(line.text)}]"
+            source = line.source or inputs.get(line.text.partition(".")[0])
+            if source is None or source == item.id:
+                continue
+            said = "" if line.text == names.get(source) else line.text  # the name of all of it is on the box already
+            yield _edge(source, item.id, said, around, _EDGES[lanes[source]] if source in lanes else _GREY)
     yield "}"
+
+
+def _around(items: Iterable[Box | PictureStep], outer: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each box and step with the boxes around it."""
+    for item in items:
+        yield item.id, outer
+        if isinstance(item, Box):
+            for section in item.sections:
+                yield from _around(section.items, outer | {item.id})
+
+
+def _edge(source: str, target: str, said: str, around: Mapping[str, frozenset[str]], colour: str) -> str:
+    """Return an arrow; from and to a block it begins and ends at the frame, unless the other end is in that block."""
+    ends = {"ltail": (source, target), "lhead": (target, source)}
+    at_frames = "".join(
+        f", {side}=cluster_{end}"
+        for side, (end, other) in ends.items()
+        if end.startswith("b") and end not in around.get(other, frozenset())
+    )
+    names = [f"{end}_at" if end.startswith("b") else end for end in (source, target)]
+    label = f"label={_quoted(said)}, " if said else ""
+    return f'  {" -> ".join(names)} [{label}color="{colour}"{at_frames}]'
 
 
 def _box(box: Box, indent: str) -> Iterator[str]:
     lane = f" · {LANES[box.lane]}" if box.lane else ""
     entry = "▶ entry · " if box.entry else ""
-    colour = _EDGES[box.lane] if box.lane else "#64748b"
+    colour = _EDGES[box.lane] if box.lane else _GREY
     yield f"{indent}subgraph cluster_{box.id} {{"
     yield f"{indent}  label={_quoted(f'{entry}{box.title}{lane}')}"
     yield f'{indent}  fontname="sans-serif" fontsize=11 color="{colour}" style=rounded'
-    yield f'{indent}  {box.id}_at [shape=point, style=invis, width=0, label=""]'
+    if box.lane is None:  # where what the block gives to its steps begins
+        yield f'{indent}  {box.id}_at [shape=point, width=0.06, color="{colour}", label=""]'
     for index, section in enumerate(box.sections):
         inside = indent + "  "
         if section.title is not None:

@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from drawn_processes import blocks, hostile, straight
-from syrupy.assertion import SnapshotAssertion
 
 import instrc
 from instrc.draw.dot import dot
@@ -20,7 +19,6 @@ from instrc.draw.layout import layout
 from instrc.draw.mermaid import mermaid
 from instrc.draw.picture import picture_of
 from instrc.draw.places import WIDTH, PlacedBox, PlacedNode
-from instrc.draw.shared_json import SharedJson
 from instrc.draw.svg import svg
 from instrc.draw.words import wide
 from instrc.ir.picture import Picture
@@ -186,15 +184,6 @@ def test_a_page_has_each_value_of_its_schemas_once_and_whole() -> None:
     assert _value(data["schemas"], number) == json.dumps(first[key], ensure_ascii=False)
 
 
-def test_values_that_nest_as_deep_as_they_like_have_numbers() -> None:
-    deep: Any = []
-    for _ in range(100_000):
-        deep = [deep, deep]
-    table = SharedJson()
-    assert table.number_of(deep) == 100_000
-    assert table.number_of([deep, deep]) == 100_001
-
-
 def test_a_page_of_2000_steps_is_of_a_size_to_be_sent() -> None:
     """Each step has 1,000 letters of schema of its own here, which is in three views of its chunk."""
     document = straight(2000)
@@ -238,9 +227,14 @@ def test_blocks_that_nest_too_deep_are_told() -> None:
     assert [problem.name for problem in caught.value.problems] == ["too-large"]
 
 
-@pytest.mark.parametrize("write", [mermaid, dot], ids=["mermaid", "dot"])
-def test_blocks_as_text(write: Any, snapshot: SnapshotAssertion) -> None:
-    assert write(picture(blocks())) == snapshot
+def test_paper_is_white_in_a_dark_window_too() -> None:
+    """Rules for paper count as much as those for dark windows, and stand behind them."""
+    sheet = svg(picture(blocks()))
+    dark = re.search(r"prefers-color-scheme: dark\) \{ (\.instrc:not\(\[[^]]*\]\))", sheet)
+    paper = re.search(r"@media print \{ (\.instrc:not\(\[[^]]*\]\))", sheet)
+    assert dark is not None
+    assert paper is not None
+    assert dark.start() < sheet.index('.instrc[data-theme="dark"]') < paper.start()
 
 
 def test_the_style_of_a_page_has_no_placeholder_left() -> None:
