@@ -49,7 +49,7 @@ def main() -> None:
         preview = ("preview", "meeting.aug", "--input", "lunch with Ann on Friday")
         typed = f"$ instrc {shlex.join(preview)}"
         (folder / "preview.html").write_text(PAGE % html.escape(f"{typed}\n\n{instrc(folder, *preview)}"), encoding="utf-8")
-        shoot(folder / "preview.html", "preview", 1000, 700)
+        shoot(folder / "preview.html", "preview", 1000, 920)
 
 
 if __name__ == "__main__":
