@@ -118,6 +118,11 @@ class CutAnswer(Problem):
         """One short sentence: what is wrong."""
         return "the answer was cut off before its end"
 
+    @property
+    def hint(self) -> str:
+        """One short sentence: the way out."""
+        return "raise the limit on tokens, or ask for less at once"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedAnswer(Problem):
@@ -178,6 +183,11 @@ class NoAnswer(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return "the model called no tool" if self.said is None else f"the model called no tool but said: {self.said}"
+
+    @property
+    def hint(self) -> str:
+        """One short sentence: the way out."""
+        return "let the request require the tool, as by `tool_choice`, or send the format of the target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
