@@ -60,7 +60,7 @@ class _Differences:
         definitions = (mapping(mapping(root).get("$defs")) for root in self.roots)
         self.equal = Equality(ordered=True)
         self.same_definitions = self.equal(*definitions)
-        self.followed: set[tuple[int, int]] = set()
+        self.followed: set[tuple[int, int]] = {(id(old), id(new))}
         """References that were followed, by the `id`s of what they lead to: each pair is compared where it is met first."""
 
     def of(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:

@@ -146,6 +146,13 @@ def tree(name: str, **properties: Any) -> dict[str, Any]:
         (tree("U", a=TEXT), tree("V", a=TEXT), "", "yes", "yes"),
         (tree("U", a=WHOLE), tree("V", a={"type": "number"}), "/u/a widened (type)", "yes", "no"),
         (tree("U", a=TEXT), tree("U"), "/u/a removed", "yes", "no"),
+        (
+            obj([], kids={"items": {"$ref": "#"}}, a=WHOLE),
+            obj([], kids={"items": {"$ref": "#"}}, a={}),
+            "/a widened (type)",
+            "yes",
+            "no",
+        ),
         # far down
         (
             obj(["o"], o=obj(["l"], l={"type": "array", "items": obj(["n", "s"], n=TEXT, s={**TEXT, "pattern": "^[A-Z]{2}-"})})),
