@@ -57,6 +57,8 @@ class _ToolWords(NamedTuple):
 _OBJECTS = (
     _ToolWords("args_schema"),  # LangChain
     _ToolWords("parameters_json_schema"),  # pydantic-ai
+    _ToolWords("params_json_schema"),  # OpenAI Agents SDK
+    _ToolWords("input_schema"),  # functions that Anthropic's library makes tools of
     _ToolWords("inputs"),  # smolagents
 )
 
@@ -154,7 +156,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
         return _of_mapping(told, name)
     if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
-    if (tool := _of_library(value, name)) is not None:
+    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
         return [tool]
     if (json := model_as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):

@@ -16,13 +16,18 @@ from instrc.jsonvalue import Json, as_text
 from instrc.plans.argument_validator import ArgumentValidator
 from instrc.problems.plans import ToolsFault
 from instrc.problems.problem import CompileError
-from instrc.python_types import describes_values, schema_of_result, schema_of_type
+from instrc.python_types import describes_values, model_as_json, schema_of_result, schema_of_type
 from instrc.schema.kinds import own_kinds
 from instrc.schema.name_patterns import matches
 from instrc.schema.walk import TRIVIAL, walk
 
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
-_ARGUMENTS = ("arguments", "parameters", "input_schema", "inputSchema", "schema")
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
+)
+_ARGUMENTS = (
+    *("arguments", "parameters", "parametersJsonSchema", "parameters_json_schema"),
+    *("input_schema", "inputSchema", "schema"),
+)
 """How providers and protocols name the schema of what a tool takes."""
 _OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
 """What an entry of a map may say of a tool beside what it takes and gives."""
@@ -218,7 +223,9 @@ def _of_python(tool: object) -> Json:
         output = {} if described is None or describes_values(tool) else schema_of_result(tool)
     except (TypeError, CompileError):  # pydantic cannot describe it, or is not installed
         described = None
-    if described is None or not _is_of_objects(described.schema):
+    if described is None:
+        return model_as_json(tool)  # of a library such as that of MCP
+    if not _is_of_objects(described.schema):
         return cast("Json", tool)
     return {"name": described.name, "arguments": described.schema, "output": output}
 

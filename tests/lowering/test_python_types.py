@@ -6,7 +6,7 @@ import dataclasses
 import datetime as dt
 import functools
 from collections.abc import Callable
-from typing import Any, NewType, Required, TypedDict, TypeVar
+from typing import Any, NewType, Required, TypedDict, TypeVar, cast
 
 import attrs
 import msgspec
@@ -172,6 +172,53 @@ def test_a_field_that_is_read_from_inside_another_only_is_told(given: Any) -> No
 @pytest.mark.parametrize("given", [Also, ByOwnName])
 def test_a_field_that_is_read_by_a_name_too_is_taken(given: Any) -> None:
     assert instrc.lift({"city": "Rome"}, instrc.lower(given)).as_model(given).city == "Rome"
+
+
+class OfMcp(BaseModel):
+    name: str
+    inputSchema: dict[str, Any]  # noqa: N815  -- its name
+
+
+def test_tools_of_libraries_are_those_of_a_plan() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    for tool in (
+        OfMcp(name="send", inputSchema=schema),
+        instrc.lower(schema, "gemini", "send").payload,
+        {"name": "send", "parameters_json_schema": schema},
+    ):
+        assert not instrc.check_plan([{"tool": "send", "id": "a", "arguments": {"text": "a"}}], [tool])
+        [wrong] = instrc.check_plan([{"tool": "send", "id": "a", "arguments": {"text": 1}}], [tool])
+        assert wrong.name == "wrong-argument"
+
+
+@dataclasses.dataclass
+class OfAgents:
+    """As the OpenAI Agents SDK has them."""
+
+    name: str
+    description: str
+    params_json_schema: dict[str, Any]
+
+
+class OfAnthropic:
+    """As `anthropic.beta_tool` makes them."""
+
+    name, description, input_schema = "wx", "Weather.", {"type": "object", "properties": {"city": {"type": "string"}}}
+
+    def __call__(self, *_: Any) -> None: ...
+
+
+class OfPydanticAi:
+    """As `pydantic_ai.Tool` has them."""
+
+    def __init__(self) -> None:
+        self.tool_def = OfAgents("wx", "Weather.", OfAnthropic.input_schema)
+
+
+def test_objects_of_agent_libraries_are_tools() -> None:
+    for tool in (OfAgents("wx", "Weather.", OfAnthropic.input_schema), OfAnthropic(), OfPydanticAi()):
+        sent = instrc.lower(cast("Any", tool), "anthropic").payload
+        assert sent == {"name": "wx", "description": "Weather.", "input_schema": OfAnthropic.input_schema}
 
 
 def post(letter: Letter) -> str:
