@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,9 @@ from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.intake import decode_source
+
+_BOM = "\ufeff"
+"""The byte order mark, which the canonical layout does not have."""
 
 
 def command(
@@ -51,22 +55,23 @@ def command(
     changed: dict[Path, str] = {}
     differs = False
     for path in with_progress(find_files(paths, report), "Formatting"):
-        source = _read(path, name, report)
+        source, mark = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
             differs = True  # it is not in the canonical layout, whether errors or warnings say why
             continue
         if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
             report.add(problems.size.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
             continue
+        written = mark + source.text
         if diff:
-            write(_difference(source, text))
-            differs = differs or text != source.text
+            write(_difference(source.name, written, text))
+            differs = differs or text != written
         elif path == STDIN and not check:
             write(text)
-        elif text != source.text:
+        elif text != written:
             changed[Path(path)] = text
-        if check and text != source.text:
-            report.add(problems.layout.Unformatted(at=_first_difference(source, text)))
+        if check and text != written:
+            report.add(problems.layout.Unformatted(at=source.span(0, 0) if mark else _first_difference(source, text)))
     if changed and not check:
         _write(changed, report)
     found = report.once()
@@ -74,10 +79,13 @@ def command(
     raise typer.Exit(verdict(found) or (PROBLEMS if differs else 0))
 
 
-def _read(path: str, name: str, report: Report) -> Source | None:
+def _read(path: str, name: str, report: Report) -> tuple[Source | None, str]:
+    """Return a source without the byte order mark before it, and the mark."""
     data = read_bytes(path, PROGRAM_BYTES, report)
     shown = name or shown_path(path) if path == STDIN else path
-    return None if data is None else decode_source(shown, data, report)
+    if data is None:
+        return None, ""
+    return decode_source(shown, data, report), _BOM if data.startswith(_BOM.encode()) else ""
 
 
 def _write(changed: dict[Path, str], report: Report) -> None:
@@ -89,12 +97,16 @@ def _write(changed: dict[Path, str], report: Report) -> None:
             write_error(f"formatted {path}\n")
 
 
-def _difference(source: Source, text: str) -> str:
+def _difference(name: str, old: str, new: str) -> str:
     from difflib import unified_diff  # only here
 
-    lines = source.text.splitlines(keepends=True)
-    rows = unified_diff(lines, text.splitlines(keepends=True), source.name, source.name)
+    rows = unified_diff(_lines(old), _lines(new), name, name)
     return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends; what else ends a line for Python is a character like others in a string."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _first_difference(source: Source, text: str) -> Span:

@@ -82,6 +82,18 @@ def test_line_ends_and_a_byte_order_mark_are_no_part_of_the_layout(instrc: Instr
     (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\r\n// two\r\n")
     instrc("fmt", "w.aug")
     assert (folder / "w.aug").read_bytes() == b"Greet;\n// two\n"
+    (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\n")
+    assert "w.aug:1:1: error" in instrc("fmt", "--check", "w.aug").err
+    assert instrc("fmt", "--diff", "w.aug").out.endswith("-\ufeffGreet;\n+Greet;\n")
+    instrc("fmt", "w.aug")
+    assert (folder / "w.aug").read_bytes() == b"Greet;\n"
+
+
+def test_a_difference_has_the_lines_that_a_patch_has(instrc: Instrc, folder: Path) -> None:
+    (folder / "w.aug").write_text('Greet({ text: "a\u2028b\x85c" })', encoding="utf-8")
+    rows = instrc("fmt", "--diff", "w.aug").out.split("\n")
+    row = 'Greet({ text: "a\u2028b\x85c" })'
+    assert rows[3:] == [f"-{row}", "\\ No newline at end of file", f"+{row};", ""]
 
 
 @pytest.mark.parametrize(
