@@ -9,6 +9,7 @@ from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
+from instrc.problems.wording import CHOSEN_FOR_RUNS, OF_RUNS
 from instrc.source import Span
 
 
@@ -218,6 +219,8 @@ class SlotNotFound(Problem):
         """One short sentence: the way out."""
         if self.holder == "Loop_Mixin" and self.word.lower().startswith(("max", "count", "times", "rounds", "limit")):
             return "bound it by `Loop_Mixin(…) @ { properties: { _iteration: { maximum: 5 } } }`"
+        if self.word in OF_RUNS and not self.nearest:
+            return CHOSEN_FOR_RUNS
         strange = strange_letter(self.word)
         if strange or (self.nearest and twin(self.word) == self.nearest[0]):
             return f"{strange or 'its letters only look like Latin letters'}; {did_you_mean(self.nearest) or 'correct it'}"

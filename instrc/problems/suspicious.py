@@ -8,9 +8,9 @@ from typing import ClassVar
 from instrc.problems.misspelt import MisspeltWord
 from instrc.problems.problem import Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
+from instrc.problems.wording import CHOSEN_FOR_RUNS, OF_RUNS
 from instrc.source import Span
 
-_OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
 _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
 """Names of other systems for the time limit of a step."""
 
@@ -48,8 +48,8 @@ class UnknownKeyword(MisspeltWord):
         """One short sentence: the way out."""
         if self.word in _DEADLINES:
             return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
-        if self.word in _OF_RUNS:
-            return "models, retries and the like are chosen when a program is run, not in the program: remove it"
+        if self.word in OF_RUNS:
+            return CHOSEN_FOR_RUNS
         if self.word == "optional":
             return "remove it: a property that is not named in `required` is optional"
         if self.word in {"solution", "input"}:

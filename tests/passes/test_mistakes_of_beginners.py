@@ -101,6 +101,7 @@ MISTAKES = [
     ("repeat { const c = Check(prompt); «break»; c } until c.ok", "unknown-name", "ends when the condition holds"),
     ("try { Send_Activity(prompt) } else { «raise» }", "unknown-name", "Fail(error)"),
     ("«output» Draft(prompt)", "unknown-name", ""),
+    ('Draft(prompt, «model»: "gpt-5")', "slot-not-found", "chosen when a program is run"),
     # programs that are two
     ("const d = Draft(prompt); Send_Activity(d); «Write(d)»", "separate-programs", "do { …; … }"),
     # plans, choices, failures
