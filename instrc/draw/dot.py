@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from instrc.draw.arrows import ReadArrow, arrows_of
 from instrc.draw.words import printable
-from instrc.ir.picture import LANES, Box, Picture, PictureStep, reads_of
+from instrc.ir.picture import LANES, Box, Picture, PictureStep
 
 _FILLS = {"model": "#dbeafe", "server": "#dcfce7", "user": "#fef3c7"}
 _EDGES = {"model": "#1d4ed8", "server": "#15803d", "user": "#b45309"}
@@ -28,18 +29,10 @@ def _lines(picture: Picture) -> Iterator[str]:
         yield f'  in{index} [label={_quoted(name)}, shape=plain, style=""]'
     for box in picture.boxes:
         yield from _box(box, "  ")
-    inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
     around = dict(_around(picture.boxes, frozenset()))
-    names = {id_: name for name, id_ in inputs.items()}
-    names |= {item.id: item.key or "" for item in picture.all()}
     lanes = {node.id: node.lane for node in picture.nodes()}
-    for item in picture.all():
-        for line in reads_of(item):
-            source = line.source or inputs.get(line.text.partition(".")[0])
-            if source is None or source == item.id:
-                continue
-            said = "" if line.text == names.get(source) else line.text  # the name of all of it is on the box already
-            yield _edge(source, item.id, said, around, _EDGES[lanes[source]] if source in lanes else _GREY)
+    for arrow in arrows_of(picture):
+        yield _edge(arrow, around, _EDGES[lanes[arrow.source]] if arrow.source in lanes else _GREY)
     yield "}"
 
 
@@ -52,16 +45,16 @@ def _around(items: Iterable[Box | PictureStep], outer: frozenset[str]) -> Iterat
                 yield from _around(section.items, outer | {item.id})
 
 
-def _edge(source: str, target: str, said: str, around: Mapping[str, frozenset[str]], colour: str) -> str:
+def _edge(arrow: ReadArrow, around: Mapping[str, frozenset[str]], colour: str) -> str:
     """Return an arrow; from and to a block it begins and ends at the frame, unless the other end is in that block."""
-    ends = {"ltail": (source, target), "lhead": (target, source)}
+    ends = {"ltail": (arrow.source, arrow.target), "lhead": (arrow.target, arrow.source)}
     at_frames = "".join(
         f", {side}=cluster_{end}"
         for side, (end, other) in ends.items()
         if end.startswith("b") and end not in around.get(other, frozenset())
     )
-    names = [f"{end}_at" if end.startswith("b") else end for end in (source, target)]
-    label = f"label={_quoted(said)}, " if said else ""
+    names = [f"{end}_at" if end.startswith("b") else end for end in (arrow.source, arrow.target)]
+    label = f"label={_quoted(arrow.said)}, " if arrow.said else ""
     return f'  {" -> ".join(names)} [{label}color="{colour}"{at_frames}]'
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
+from instrc.draw.arrows import arrows_of
 from instrc.draw.words import printable
-from instrc.ir.picture import LANES, Box, Picture, reads_of
+from instrc.ir.picture import LANES, Box, Picture
 
 _STYLES = {
     "model": "fill:#dbeafe,stroke:#1d4ed8,color:#172554",
@@ -25,7 +27,7 @@ def mermaid(*pictures: Picture) -> str:
 def _lines(pictures: tuple[Picture, ...]) -> Iterator[str]:
     one = pictures[0] if len(pictures) == 1 else None
     if one is not None and one.title:
-        yield f'---\ntitle: "{_quoted(one.title)}"\n---'
+        yield f"---\ntitle: {json.dumps(printable(one.title), ensure_ascii=False)}\n---"
     yield "flowchart TD"
     if one is not None:
         yield from _chart(one, "", "  ")
@@ -45,21 +47,28 @@ def _nodes(picture: Picture, lane: str, prefix: str) -> list[str]:
 
 def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
     """Yield the boxes and arrows of a picture; `prefix` stands before each id."""
-    inputs = {name: f"in{index}" for index, name in enumerate(picture.inputs)}
-    yield from (f'{indent}{prefix}{id_}(["{_quoted(name)}"])' for name, id_ in inputs.items())
+    for index, name in enumerate(picture.inputs):
+        yield f'{indent}{prefix}in{index}(["{_quoted(name)}"])'
+    arrows = list(arrows_of(picture))
+    given: dict[str, dict[str, str]] = {}  # of each block the names that it gives to what is in it, with ids: as small inputs
+    for arrow in arrows:
+        if arrow.name is not None:
+            names = given.setdefault(arrow.source, {})
+            names.setdefault(arrow.name, f"{arrow.source}_in{len(names)}")
     for box in picture.boxes:
-        yield from _box(box, prefix, indent)
-    for item in picture.all():
-        for line in reads_of(item):
-            source = line.source or inputs.get(line.text.partition(".")[0])
-            if source is not None and source != item.id:
-                yield f'{indent}{prefix}{source} -->|"{_quoted(line.text)}"| {prefix}{item.id}'
+        yield from _box(box, given, prefix, indent)
+    for arrow in arrows:
+        source = arrow.source if arrow.name is None else given[arrow.source][arrow.name]
+        said = "" if arrow.said == (arrow.name or "") else f'|"{_quoted(arrow.said)}"|'
+        yield f"{indent}{prefix}{source} -->{said} {prefix}{arrow.target}"
 
 
-def _box(box: Box, prefix: str, indent: str) -> Iterator[str]:
+def _box(box: Box, given: Mapping[str, Mapping[str, str]], prefix: str, indent: str) -> Iterator[str]:
     lane = f" · {LANES[box.lane]}" if box.lane else ""
     entry = "▶ entry · " if box.entry else ""
     yield f'{indent}subgraph {prefix}{box.id}["{entry}{_quoted(box.title)}{lane}"]'
+    for name, id_ in given.get(box.id, {}).items():
+        yield f'{indent}  {prefix}{id_}(["{_quoted(name)}"])'
     for index, section in enumerate(box.sections):
         inside = indent + "  "
         if section.title is not None:
@@ -69,7 +78,7 @@ def _box(box: Box, prefix: str, indent: str) -> Iterator[str]:
             yield f'{inside}{prefix}{box.id}_{index}_none[" "]'
         for item in section.items:
             if isinstance(item, Box):
-                yield from _box(item, prefix, inside)
+                yield from _box(item, given, prefix, inside)
             else:
                 notes = "".join(f"<br/><small>{_quoted(note)}</small>" for note in item.notes)
                 yield f'{inside}{prefix}{item.id}["{_quoted(item.key)}{notes}"]'

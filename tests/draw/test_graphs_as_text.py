@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -42,3 +43,18 @@ def test_an_arrow_of_a_graph_says_only_what_its_ends_do_not() -> None:
     assert "step6_act" not in re.findall(r' -> .*label="([^"]+)"', said)
     assert re.search(r"-> b\d+_at .*lhead=cluster_b\d+", said)
     assert re.search(r"b\d+_at -> s\d+ .*ltail=cluster_b\d+", said)
+
+
+def test_the_title_of_a_chart_is_text_and_not_in_the_codes_of_its_labels() -> None:
+    """Mermaid decodes `#35;` in labels, but not in front matter, which is YAML."""
+    document = blocks() | {"title": 'What is "C#": {x}\\?'}
+    title = mermaid(picture(document)).splitlines()[1].removeprefix("title: ")
+    assert json.loads(title) == document["title"]
+
+
+def test_what_a_block_gives_to_its_steps_stands_in_it_as_an_input_does() -> None:
+    """Mermaid draws no arrow from a block to what is in it, and leaves its label behind the boxes."""
+    chart = mermaid(picture(blocks()))
+    ids = dict(re.findall(r'^ *(b\d+_in\d+)\(\["(\w+)"\]\)$', chart, re.MULTILINE))
+    assert sorted(ids.values()) == ["error", "person", "rounds", "rounds"]
+    assert {source for source in re.findall(r"^ *(\w+) -->", chart, re.MULTILINE) if "_in" in source} == set(ids)
