@@ -34,5 +34,5 @@ def test_another_target_can_be_asked_about_a_lowering() -> None:
 
 @pytest.mark.parametrize("given", [Reply, instrc.lower_all([Reply]), object(), {"type": {1, 2}}])
 def test_what_is_no_payload_is_said(given: Json) -> None:
-    with pytest.raises(TypeError, match="is no payload: `verify` takes what `lower` returns"):
+    with pytest.raises(TypeError, match="is not a payload: `verify` takes what `lower` returns"):
         instrc.verify(given)
