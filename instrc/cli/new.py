@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from instrc.arguments import excerpt
 from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import Format, show, verdict
@@ -50,11 +51,14 @@ def command(
         raise typer.Exit(verdict(error.problems)) from None
     files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
     if files is None:
-        message = f"`{name}` cannot be a name: each of its parts needs letters or digits"
+        message = f"{excerpt(name)} cannot be a name: each of its parts needs letters or digits"
         raise typer.BadParameter(message)
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
-            message = f"`{name}` cannot be a name: no file can be called `{part}` on Windows"
+            reason = (
+                f"no file can be called `{part}` on Windows" if len(file_name(part)) >= len(part) else "it is too long for a file"
+            )
+            message = f"{excerpt(name)} cannot be a name: {reason}"
             raise typer.BadParameter(message)
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:
         show(alike, shape)

@@ -136,6 +136,13 @@ def test_a_name_that_windows_does_not_take_is_wrong_use(instrc: Instrc, folder: 
     assert (done.code, "on Windows" in done.err) == ((0, False) if name == "Nul_Activity" else (2, True))
 
 
+def test_a_name_that_is_too_long_for_a_file_is_wrong_use_and_shortened(instrc: Instrc) -> None:
+    done = instrc("new", "instruction", "x" * 300)
+    assert done.code == 2
+    assert "it is too long for a file" in " ".join(done.err.split())
+    assert "x" * 100 not in done.err
+
+
 def test_a_name_without_letters_is_wrong_use(instrc: Instrc, folder: Path) -> None:
     before = len(list(folder.rglob("*.vibe.json")))
     for name in ("..", "--", "a/../b", "/"):
