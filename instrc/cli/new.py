@@ -55,9 +55,8 @@ def command(
         raise typer.BadParameter(message)
     for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
         if file_name(part) != part:
-            reason = (
-                f"no file can be called `{part}` on Windows" if len(file_name(part)) >= len(part) else "it is too long for a file"
-            )
+            plain = "x" * len(part.encode("utf-8", "surrogatepass"))  # as long, and nothing else that a file system minds
+            reason = f"no file can be called `{part}` on Windows" if file_name(plain) == plain else "it is too long for a file"
             message = f"{excerpt(name)} cannot be a name: {reason}"
             raise typer.BadParameter(message)
     if alike := [problem for path in files for problem in _found_by_the_same_name(Path(path))]:

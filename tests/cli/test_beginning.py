@@ -130,7 +130,7 @@ def test_nothing_is_begun_that_a_program_would_find_by_the_name_of_the_vibe_besi
     assert not (folder / "schemas/findslot.vibe.json").exists()
 
 
-@pytest.mark.parametrize("name", ["con", "Nul_Activity", "mail/aux", "com1/FindSlot", "a:b/FindSlot"])
+@pytest.mark.parametrize("name", ["con", "Nul_Activity", "mail/aux", "com1/FindSlot", "a:b/FindSlot", "mail./FindSlot"])
 def test_a_name_that_windows_does_not_take_is_wrong_use(instrc: Instrc, folder: Path, name: str) -> None:
     done = instrc("new", "instruction", name)
     assert (done.code, "on Windows" in done.err) == ((0, False) if name == "Nul_Activity" else (2, True))
