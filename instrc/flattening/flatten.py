@@ -11,7 +11,6 @@ from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import FlattenOptions, too_large
 from instrc.jsonvalue import LATEST_DRAFT, Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
-from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import dialect_of_uri
@@ -74,7 +73,6 @@ def flatten(
 ) -> Json | Flat: ...
 
 
-@takes_shared_parts
 def flatten(
     schema: Json,
     documents: Mapping[str, Json] | None = None,

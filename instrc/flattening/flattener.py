@@ -34,11 +34,9 @@ from instrc.flattening.plain import PlainMerging
 from instrc.flattening.run import FlattenOptions
 from instrc.flattening.single import frame_of_one
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
-from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
 from instrc.schema.resources import DynamicScope, Term
 from instrc.schema.store import SchemaStore
-from instrc.schema.uris import is_mixin
 
 
 class Flattener(PlainMerging):
@@ -107,7 +105,7 @@ class Flattener(PlainMerging):
         if alone in self.single:
             self.shared = True
             return self.single[alone]
-        target, where = (node, scope) if len(node) > 1 or "$ref" not in node else self.referred(node, scope)
+        target, where = (node, scope) if len(node) > 1 or "$ref" not in node else self.store.referred(node, scope)
         if target is node:
             return self.expanded(terms, terms, alone)
         self.shared = True
@@ -119,21 +117,6 @@ class Flattener(PlainMerging):
         if again is None and here in self.keys:
             again = self.met_again(self.keys[here], terms, alone)
         return self.expanded([(target, where)], terms, alone) if again is None else again
-
-    def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
-        """Return what a schema leads to that is a reference and nothing else; itself if it is not one."""
-        store = self.store
-        for _ in range(REFERENCES_AT_ONCE):
-            if node.__class__ is not dict or len(node) > 1 or id(node) not in store.needs_flattening:
-                break
-            reference = node.get("$ref")
-            if reference.__class__ is not str or not scope.resource.dialect.references:
-                break
-            if store.mixins and is_mixin(reference):
-                break
-            target = store.resolve(reference, store.below(node, scope) if store.nested else scope, node)
-            node, scope = target.node, target.scope
-        return node, scope
 
     def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json | Frame:
         """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is how its terms stand."""

@@ -1,6 +1,6 @@
 """The functions of this part as users call them: a type or a function of Python is a schema too, and what is none is refused.
 
-Inside the compiler the functions of the same names are called, for schemas that have been checked before or were made here.
+Inside the compiler the functions of the same names are called, for plain values that have been checked before or were made here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from instrc.flattening.split import Split
 from instrc.flattening.subsumes import Subsumption
 from instrc.jsonvalue import Json, require_tree
 from instrc.limits.schemas import FLAT_SCHEMAS
-from instrc.plain_values import as_plain
+from instrc.plain_values import as_plain, takes_plain_values, takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.python_types import PythonType, schema_of_call, schema_of_type
@@ -80,6 +80,7 @@ def flatten(
 ) -> Json | Flat: ...
 
 
+@takes_shared_parts
 def flatten(
     schema: SchemaLike,
     documents: Mapping[str, Json] | None = None,
@@ -123,6 +124,7 @@ def flatten(
     )
 
 
+@takes_plain_values
 def split(answer: Json, schema: SchemaLike | None = None) -> Split:
     """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
 
@@ -139,6 +141,7 @@ def split(answer: Json, schema: SchemaLike | None = None) -> Split:
     return splitting.split(answer, None if schema is None else _checked(schema))
 
 
+@takes_shared_parts
 def strip(schema: SchemaLike, which: Collection[str]) -> Json:
     """Return a schema without the kinds named, at every depth; the same object if it has none of them.
 
@@ -153,6 +156,7 @@ def strip(schema: SchemaLike, which: Collection[str]) -> Json:
     return stripping.strip(_checked(schema), which)
 
 
+@takes_plain_values
 def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None = None) -> Subsumption:
     """Return whether `a` accepts every instance that `b` accepts.
 
@@ -168,7 +172,7 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
 
 def _checked(value: object) -> Json:
     """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
-    plain = cast("Json", as_plain(dict(value) if isinstance(value, Mapping) and not isinstance(value, dict) else value))
+    plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
     if not isinstance(plain, dict | bool):
         described = schema_of_type(value) or schema_of_call(value)
         if described is None:

@@ -8,7 +8,6 @@ from functools import partial
 from instrc import problems
 from instrc.arguments import excerpt, texts
 from instrc.jsonvalue import Json
-from instrc.plain_values import takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import map_schemas, schemas_under
@@ -21,7 +20,6 @@ KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
 Engine keywords go together, whichever of them is named: one without the others says nothing to an engine."""
 
 
-@takes_shared_parts
 def strip(schema: Json, which: Collection[str]) -> Json:
     """Return a schema without the kinds named, as `instrc.strip` in `public.py` describes."""
     wanted = {which} if isinstance(which, str) else set(texts("which", which))

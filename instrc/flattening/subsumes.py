@@ -13,7 +13,6 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances, nodes
 from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import DECIDED_PROPERTIES, DECIDED_SCHEMAS, INSTANCES_AT_ONCE
-from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.schema.comparable import comparable
 from instrc.schema.relations import implies
@@ -29,7 +28,6 @@ class Subsumption:
     """With `no`: an instance that the second schema accepts and the first rejects."""
 
 
-@takes_plain_values
 def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
     """Return whether `a` accepts every instance that `b` accepts, as `instrc.subsumes` in `public.py` describes."""
     engine = _engine()

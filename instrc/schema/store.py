@@ -14,12 +14,13 @@ from dataclasses import replace
 
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject, Location, as_text, tokens
+from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.problem import CompileError
 from instrc.schema.drafts import LATEST, NULLABLE, RECURSIVE, Draft, modern
 from instrc.schema.located import Locate, Located
 from instrc.schema.named_properties import properties_named
 from instrc.schema.resources import Anchors, DynamicScope, Resource, SchemaDocument, Target
-from instrc.schema.uris import join, metaschema, unescaped
+from instrc.schema.uris import is_mixin, join, metaschema, unescaped
 from instrc.schema.walk import subschemas
 
 
@@ -132,6 +133,20 @@ class SchemaStore(Located):
                 raise self.not_a_schema(node, reference, holder)
             target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
         return target
+
+    def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
+        """Return what a schema leads to that is a reference and nothing else; itself if it is not one."""
+        for _ in range(REFERENCES_AT_ONCE):
+            if node.__class__ is not dict or len(node) > 1 or id(node) not in self.needs_flattening:
+                break
+            reference = node.get("$ref")
+            if reference.__class__ is not str or not scope.resource.dialect.references:
+                break
+            if self.mixins and is_mixin(reference):
+                break
+            target = self.resolve(reference, self.below(node, scope) if self.nested else scope, node)
+            node, scope = target.node, target.scope
+        return node, scope
 
     def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
         """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
