@@ -19,7 +19,7 @@ from instrc.launching.preparing import Prepared, prepare
 from instrc.plain_values import takes_plain_values, takes_plain_values_async
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
-from instrc.python_types import attribute
+from instrc.python.objects import attribute
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check

@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
 from instrc.limits.payloads import RESULT_LEVELS
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.python_types import attribute
+from instrc.python.objects import attribute
 from instrc.schema.doubts import doubtful
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import problems_of

@@ -20,7 +20,7 @@ from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.plain_values import as_plain, takes_plain_values, takes_shared_parts
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.python_types import PythonType, schema_of_call, schema_of_type
+from instrc.python.types import PythonType, schema_of_call, schema_of_type
 from instrc.schema.doubts import is_sound
 from instrc.schema.located import Locate, kind_in_words
 from instrc.schema.wellformed import problems_of

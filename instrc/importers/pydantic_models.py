@@ -11,7 +11,8 @@ from instrc.jsonvalue import Json, Location, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import UndescribedError, pydantic_schema
+from instrc.python.functions import UndescribedError
+from instrc.python.types import pydantic_schema
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import describe_value
 

@@ -10,7 +10,8 @@ from instrc.jsonvalue import Json
 from instrc.problems.imported import ReadOtherwise
 from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import describes_values, model_as_json, schema_of_result
+from instrc.python.objects import model_as_json
+from instrc.python.types import describes_values, schema_of_result
 
 
 def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:

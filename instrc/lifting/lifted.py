@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lifting.slips import Repair
 from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
-from instrc.python_types import Adapter
+from instrc.python.types import Adapter
 from instrc.schema.validation import Violation
 from instrc.source import Span
 

@@ -12,8 +12,8 @@ from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
-from instrc.python_typed_dicts import with_readable_dicts
-from instrc.python_types import Adapter, is_adapter, why_undescribed
+from instrc.python.typed_dicts import with_readable_dicts
+from instrc.python.types import Adapter, is_adapter, why_undescribed
 from instrc.schema.validation import Violation
 
 

@@ -9,7 +9,7 @@ from instrc import arguments
 from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json
 from instrc.lowering.checked_json import checked_json
-from instrc.python_types import schema_of_call, schema_of_type
+from instrc.python.types import schema_of_call, schema_of_type
 
 
 def checked_tool(tool: Tool, name: str | None) -> Tool:

@@ -16,7 +16,7 @@ from instrc.plain_values import takes_plain_values
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.python_values import json_of, why_unwritten
+from instrc.python.values import json_of, why_unwritten
 from instrc.schema.validation import json_fault, validate
 
 

@@ -14,15 +14,9 @@ from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, mapping
 from instrc.lowering.checked_json import checked_json
 from instrc.lowering.checked_tool import checked_tool
 from instrc.problems.suggest import nearest
-from instrc.python_types import (
-    LibraryTool,
-    PythonType,
-    attribute,
-    function_of,
-    model_as_json,
-    schema_of_call,
-    schema_of_type,
-)
+from instrc.python.functions import function_of
+from instrc.python.objects import attribute, model_as_json
+from instrc.python.types import LibraryTool, PythonType, schema_of_call, schema_of_type
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""

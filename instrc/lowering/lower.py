@@ -30,7 +30,7 @@ from instrc.lowering.survey import survey
 from instrc.lowering.write import write
 from instrc.plain_values import takes_plain_values
 from instrc.problems.report import Report
-from instrc.python_values import json_of
+from instrc.python.values import json_of
 
 
 @takes_plain_values

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, cast
 from instrc.jsonvalue import Json
 from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
-from instrc.python_calls import PythonCall
-from instrc.python_values import json_of
+from instrc.python.calls import PythonCall
+from instrc.python.values import json_of
 
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""

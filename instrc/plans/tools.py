@@ -16,7 +16,8 @@ from instrc.jsonvalue import Json, as_text
 from instrc.plans.argument_validator import ArgumentValidator
 from instrc.problems.plans import ToolsFault
 from instrc.problems.problem import CompileError
-from instrc.python_types import describes_values, model_as_json, schema_of_result, schema_of_type
+from instrc.python.objects import model_as_json
+from instrc.python.types import describes_values, schema_of_result, schema_of_type
 from instrc.schema.kinds import own_kinds
 from instrc.schema.name_patterns import matches
 from instrc.schema.walk import TRIVIAL, walk

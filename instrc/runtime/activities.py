@@ -9,8 +9,8 @@ from typing import TypeAlias, TypeVar, cast
 
 from instrc.arguments import excerpt, several, text
 from instrc.jsonvalue import Json
-from instrc.python_calls import called_with_json
-from instrc.python_types import schema_of_type
+from instrc.python.calls import called_with_json
+from instrc.python.types import schema_of_type
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
 

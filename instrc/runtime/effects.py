@@ -13,7 +13,7 @@ from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json
 from instrc.plans.numbering import with_unique_ids
 from instrc.problems.problem import CompileError
-from instrc.python_calls import WrongArgumentsError
+from instrc.python.calls import WrongArgumentsError
 from instrc.runtime.activities import Activities, ActivityCall, ActivityError, Pending
 from instrc.runtime.events import EventFacts, EventKind, Sink, event_of
 from instrc.runtime.handler_calls import attempt_call, time_limit

@@ -9,7 +9,7 @@ from typing import cast
 
 from instrc.jsonvalue import Json
 from instrc.plain_values import TOO_MANY_VALUES, WRITTEN_VALUES, writes_over
-from instrc.python_values import json_of
+from instrc.python.values import json_of
 from instrc.runtime.activities import Activity, ActivityCall, ActivityError, Handler, HandlerResult, calling
 
 

@@ -10,14 +10,15 @@ from functools import partial
 from types import UnionType
 from typing import NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
-from instrc import arguments
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
-from instrc.python_aliases import field_of_path
-from instrc.python_docstrings import share_docstring
-from instrc.python_times import described
-from instrc.python_typed_dicts import with_readable_dicts
+from instrc.python.aliases import field_of_path
+from instrc.python.docstrings import share_docstring
+from instrc.python.functions import UndescribedError, docstring_of, function_of, refuse_unnamed, with_read_annotations
+from instrc.python.objects import attribute
+from instrc.python.times import described
+from instrc.python.typed_dicts import with_readable_dicts
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -74,15 +75,15 @@ def schema_of_type(value: object) -> Described | None:
         return None
     try:
         if routine is not None:
-            _refuse_unnamed(routine)
-        schema = pydantic_schema(value if routine is None else _with_read_annotations(routine))
+            refuse_unnamed(routine)
+        schema = pydantic_schema(value if routine is None else with_read_annotations(routine))
     except (CompileError, UndescribedError):
         raise
     except Exception as error:
         message = f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}"
         raise TypeError(message) from error
     inner = routine.func if isinstance(routine, partial) else routine
-    text = schema.get("description") if routine is None else _docstring(inner)
+    text = schema.get("description") if routine is None else docstring_of(inner)
     if not isinstance(text, str):
         text = None
     elif routine is not None and isinstance(schema, dict):
@@ -96,32 +97,6 @@ def schema_of_call(value: object) -> Described | None:
     if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
         return None
     return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
-
-
-def _docstring(function: object) -> str | None:
-    """Return the docstring of a function; the one that `__call__` inherits is about no function."""
-    inherited = getattr(function, "__name__", "") == "__call__" and not getattr(function, "__doc__", None)
-    return None if inherited else inspect.getdoc(function)
-
-
-def _with_read_annotations(routine: Callable[..., object]) -> Callable[..., object]:
-    """Return a method or a partial as a function whose annotations are no texts: pydantic finds no names of its module."""
-    inner = routine.func if isinstance(routine, partial) else routine
-    if inspect.isfunction(routine) or inspect.isbuiltin(inner):
-        return routine
-    try:
-        signature, hints = inspect.signature(routine), typing.get_type_hints(inner, include_extras=True)
-    except Exception:  # noqa: BLE001  -- a name in an annotation that means nothing: pydantic says so
-        return routine
-
-    def call() -> None:
-        """Stand for the routine."""
-
-    parameters = [each.replace(annotation=hints.get(name, each.annotation)) for name, each in signature.parameters.items()]
-    vars(call).update(__signature__=signature.replace(parameters=parameters))
-    call.__annotations__ = hints
-    call.__name__, call.__module__ = getattr(inner, "__name__", "call"), getattr(inner, "__module__", __name__)
-    return call
 
 
 def _shown(value: object) -> object:
@@ -185,48 +160,6 @@ def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
     return not isinstance(value, type) and attribute(value, "core_schema") is not None
 
 
-def function_of(value: object) -> Callable[..., object] | None:
-    """Return a function or method, one with some arguments given (`functools.partial`), or the one that a wrapper is around."""
-    if isinstance(value, type) or not callable(value):
-        return None
-    if not inspect.isfunction(value) and inspect.isroutine(inner := attribute(value, "__wrapped__")):
-        return inner  # of `functools.cache` and decorators that are classes
-    return value if isinstance(value, partial) or inspect.isroutine(value) else None
-
-
-class UndescribedError(TypeError):
-    """A type or a function that no schema can describe; the text says why."""
-
-
-def _refuse_unnamed(function: Callable[..., object]) -> None:
-    """Raise an `UndescribedError` for a function with parameters that no caller can name: a model names all arguments."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return
-    name = getattr(function, "__qualname__", None) or str(function)
-    for place, parameter in enumerate(parameters):
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            message = f"`{name}` takes `*{parameter.name}`, but a model gives each argument by its name: take a list instead"
-            raise UndescribedError(message)
-        if parameter.kind is parameter.POSITIONAL_ONLY and not inspect.isbuiltin(function):
-            message = f"`{name}` takes `{parameter.name}` by its place only, but a model gives each argument by its name"
-            raise UndescribedError(message)
-        unbound = place == 0 and parameter.name in {"self", "cls"} and parameter.annotation is parameter.empty
-        if unbound and inspect.isfunction(function):
-            message = f"`{name}` is a method without its object: give that of an instance, as in `object.{function.__name__}`"
-            raise UndescribedError(message)
-
-
-def attribute(value: object, name: str) -> object:
-    """Return an attribute, `None` where there is none; a proxy outside of its context raises whatever it likes."""
-    try:
-        found: object = getattr(value, name, None)
-    except Exception:  # noqa: BLE001  -- somebody's object: it has no such attribute that could be read
-        return None
-    return found
-
-
 def pydantic_schema(value: object) -> JsonObject:
     """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
@@ -285,16 +218,3 @@ def _is_type(value: object) -> bool:
     if isinstance(value, type) or typing.get_origin(value) is not None:
         return True
     return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}
-
-
-def model_as_json(value: object) -> Json:
-    """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
-    dump = attribute(value, "model_dump")
-    if callable(dump) and not isinstance(value, type):
-        try:
-            dumped: Json = dump(mode="json", by_alias=True, exclude_none=True)
-        except Exception as error:
-            message = f"{arguments.excerpt(value)} cannot be read: its `model_dump` raises {type(error).__name__}: {error}"
-            raise TypeError(message) from error
-        return dumped
-    return cast("Json", value)  # whoever needs pure JSON checks that it is

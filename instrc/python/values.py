@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from instrc.jsonvalue import Json
-from instrc.python_aliases import with_input_names
+from instrc.python.aliases import with_input_names
 
 _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
