@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,3 +19,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let a hunt take as long as it takes: the limit of a test is for the gate."""
     if config.getoption("--hypothesis-profile") == "hunt" and config.getoption("--timeout") is None:
         config.option.timeout = 0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stores_are_closed() -> Iterator[None]:
+    """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws."""
+    yield
+    if "instrc.launching.hosting" in sys.modules:
+        from instrc.launching.hosting import close_stores
+
+        close_stores()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener
-from instrc.flattening.run import FlattenOptions, too_large
+from instrc.flattening.run import FlattenKeywords, FlattenOptions, too_large
 from instrc.jsonvalue import LATEST_DRAFT, Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
@@ -30,46 +30,20 @@ def flatten(
     schema: Json,
     documents: Mapping[str, Json] | None = None,
     *,
-    base: str = "",
     trace: Literal[False] = False,
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    **options: Unpack[FlattenKeywords],
 ) -> Json: ...
 
 
 @overload
 def flatten(
-    schema: Json,
-    documents: Mapping[str, Json] | None = None,
-    *,
-    base: str = "",
-    trace: Literal[True],
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    schema: Json, documents: Mapping[str, Json] | None = None, *, trace: Literal[True], **options: Unpack[FlattenKeywords]
 ) -> Flat: ...
 
 
 @overload
 def flatten(
-    schema: Json,
-    documents: Mapping[str, Json] | None = None,
-    *,
-    base: str = "",
-    trace: bool,
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    schema: Json, documents: Mapping[str, Json] | None = None, *, trace: bool, **options: Unpack[FlattenKeywords]
 ) -> Json | Flat: ...
 
 

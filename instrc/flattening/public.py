@@ -6,13 +6,14 @@ Inside the compiler the functions of the same names are called, for plain values
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, cast, overload
 
 from instrc import problems
 from instrc.flattening import flatten as flattening
 from instrc.flattening import split as splitting
 from instrc.flattening import strip as stripping
 from instrc.flattening import subsumes as comparing
+from instrc.flattening.run import FlattenKeywords
 from instrc.flattening.split import Split
 from instrc.flattening.subsumes import Subsumption
 from instrc.jsonvalue import Json, require_tree
@@ -37,46 +38,20 @@ def flatten(
     schema: SchemaLike,
     documents: Mapping[str, Json] | None = None,
     *,
-    base: str = "",
     trace: Literal[False] = False,
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    **options: Unpack[FlattenKeywords],
 ) -> Json: ...
 
 
 @overload
 def flatten(
-    schema: SchemaLike,
-    documents: Mapping[str, Json] | None = None,
-    *,
-    base: str = "",
-    trace: Literal[True],
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: Literal[True], **options: Unpack[FlattenKeywords]
 ) -> Flat: ...
 
 
 @overload
 def flatten(
-    schema: SchemaLike,
-    documents: Mapping[str, Json] | None = None,
-    *,
-    base: str = "",
-    trace: bool,
-    distribute: int = 0,
-    limit: int = FLAT_SCHEMAS,
-    report: Report | None = None,
-    locate: Locate | None = None,
-    nullable: bool = False,
-    share: bool = True,
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: bool, **options: Unpack[FlattenKeywords]
 ) -> Json | Flat: ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from msgspec import Struct
 
@@ -13,11 +13,24 @@ from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import FLAT
+from instrc.schema.located import Locate
 from instrc.schema.resources import DynamicScope, Resource, SchemaDocument
 from instrc.schema.store import SchemaStore
 
 if TYPE_CHECKING:
     from instrc.flattening.watched import Watched
+
+
+class FlattenKeywords(TypedDict, total=False):
+    """The keywords of `flatten` whatever it returns, as type checkers read them."""
+
+    base: str
+    distribute: int
+    limit: int
+    report: Report | None
+    locate: Locate | None
+    nullable: bool
+    share: bool
 
 
 class FlattenOptions(Struct, frozen=True):
