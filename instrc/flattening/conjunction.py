@@ -124,10 +124,10 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
 
     container: JsonObject | JsonArray
     slot: str | int
-    terms: list[Term] = []
+    terms: list[Term]
     mixes: bool = False
     """Whether its one term is a schema that applies mixins, to be done as such."""
-    schemas: list[Json] = []
+    schemas: list[Json] | None = None
     """In place of very many terms: their schemas, all of which are read in the scope that the run begins in."""
 
 

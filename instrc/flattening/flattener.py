@@ -66,7 +66,7 @@ class Flattener(PlainMerging):
         while stack:
             frame, container, slot = stack[-1]
             for part in frame.parts:
-                result = self.begin_part(part)
+                result = self.begin_many(part.schemas) if part.schemas else self.begin(part.terms, mixes=part.mixes)
                 if isinstance(result, InProgress):
                     container, slot = part.container, part.slot
                     break
@@ -81,14 +81,12 @@ class Flattener(PlainMerging):
             stack.append((result, container, slot))
         return box[0]
 
-    def begin_part(self, part: PendingPart) -> Json | Frame:
-        """Return the flat schema of a part of a frame if that is known at once, else a frame that will have it."""
-        if not part.schemas:
-            return self.begin(part.terms, mixes=part.mixes)
-        merged = self.merged_at_once(part.schemas)
+    def begin_many(self, schemas: list[Json]) -> Json | Frame:
+        """Do what `begin` does for very many schemas, all of which are read in the scope that the run begins in."""
+        merged = self.merged_at_once(schemas)
         if merged is None:
-            return self.begin([(schema, self.home) for schema in part.schemas])
-        self.count_terms(len(part.schemas))
+            return self.begin([(schema, self.home) for schema in schemas])
+        self.count_terms(len(schemas))
         return merged
 
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:

@@ -7,6 +7,7 @@ from typing import cast
 from msgspec import Struct
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject
+from instrc.limits.schemas import MANY_TERMS
 from instrc.schema.resources import DynamicScope, Term
 
 _DICTS = frozenset({dict})
@@ -58,10 +59,11 @@ def pieces_of(terms: list[Term], home: DynamicScope) -> Pieces | None:
             said.append(before)
         if before or after:
             marks.append(id(node))
-        objects = cast("list[JsonObject]", below)
-        if set(map(type, below)) != _DICTS or not all(below):
+        if len(below) >= MANY_TERMS and set(map(type, below)) == _DICTS and all(below):
+            objects = cast("list[JsonObject]", below)
+        else:
             objects = [branch for branch in below if branch.__class__ is dict and branch]
-            if any(branch.__class__ is not dict and branch is not True for branch in below):
+            if len(objects) < len(below) and any(branch.__class__ is not dict and branch is not True for branch in below):
                 return None
         said += objects
         marks += map(id, objects)

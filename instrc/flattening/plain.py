@@ -66,21 +66,20 @@ class PlainMerging(Tracing):
         if self.terms > self.options.limit:
             raise too_large(self.options.limit)
 
-    @property
     def _may_be_plain(self) -> bool:
-        """Whether nothing that has been read so far changes how schemas are read."""
+        """Tell whether nothing that has been read so far changes how schemas are read."""
         store = self.store
         return not (store.nested or store.mixins or self.options.trace or self.home.resource.dialect.old)
 
     def pieces(self, terms: list[Term]) -> Pieces | None:
         """Return what the schemas of a conjunction say; nothing if that takes more than to look at them."""
-        if not self._may_be_plain or (len(terms) == 1 and refers(terms[0][0])):
+        if (len(terms) == 1 and refers(terms[0][0])) or not self._may_be_plain():
             return None
         return pieces_of(terms, self.home)
 
     def merged_at_once(self, schemas: list[Json]) -> Json | Frame:
         """Return what `merged_plainly` does for very many schemas, none of which has an `allOf`; `None` for others."""
-        if not self._may_be_plain or set(map(type, schemas)) != _DICTS or not all(schemas):
+        if not self._may_be_plain() or set(map(type, schemas)) != _DICTS or not all(schemas):
             return None
         pieces = of_several(cast("list[JsonObject]", schemas), list(map(id, schemas)), [])
         return None if pieces is None else self.merged_plainly(pieces)
@@ -165,7 +164,7 @@ class PlainMerging(Tracing):
                 if len(schemas) < MANY_TERMS:
                     frame.pending.append(PendingPart(together, name, [(each, home) for each in schemas]))
                 else:
-                    frame.pending.append(PendingPart(together, name, schemas=schemas))
+                    frame.pending.append(PendingPart(together, name, [], schemas=schemas))
             elif schema.__class__ is dict and id(schema) in self.needs_flattening:
                 frame.pending.append(PendingPart(together, name, [(schema, home)]))
         return True

@@ -1,4 +1,4 @@
-"""Time `flatten` beside its peers on the same files in the same run: `python tests/benchmarks/flatten.py [--node FOLDER]`.
+"""Time `flatten` beside its peers on the same files in one run: `python tests/benchmarks/flatten.py [--node FOLDER] [--turns N]`.
 
 FOLDER holds a `node_modules` with json-schema-merge-allof, allof-merge, @apidevtools/json-schema-ref-parser and
 @x0k/json-schema-merge; without it only `jsonschema-rs` runs beside.  Medians in milliseconds; a dash is a peer that fails.
@@ -56,13 +56,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--node", help="a folder that holds node_modules")
+    parser.add_argument(
+        "--turns", type=int, default=0, help="take the libraries of node in turn so often, and print ratios to the best"
+    )
     options = parser.parse_args()
-    others: dict[str, dict[str, float | str]] = {}
-    node = shutil.which("node")
-    if options.node and node:
-        script = Path(__file__).with_suffix(".mjs")
-        done = subprocess.run([node, str(script), options.node, str(DATA)], stdout=subprocess.PIPE, check=True)
-        others = orjson.loads(done.stdout)
+    if options.turns:
+        in_turn(options.turns, options.node)
+        return
+    others = timed_by_node(options.node)
     print(f"{'input':36}{'instrc':>9}  peers (ratio of instrc to each)")
     for file in sorted(DATA.glob("*.json")):
         schema = orjson.loads(file.read_bytes())
@@ -81,6 +82,30 @@ def main() -> None:
         ]
     )
     line("500 small pairs", own, {"jsonschema-rs": rust})
+
+
+def timed_by_node(folder: str | None) -> dict[str, dict[str, float | str]]:
+    """Return what the libraries of node take, by file."""
+    node = shutil.which("node")
+    if not folder or not node:
+        return {}
+    script = Path(__file__).with_suffix(".mjs")
+    done = subprocess.run([node, str(script), folder, str(DATA)], stdout=subprocess.PIPE, check=True)
+    found: dict[str, dict[str, float | str]] = orjson.loads(done.stdout)
+    return found
+
+
+def in_turn(turns: int, folder: str | None) -> None:
+    """Print the ratio of our time to that of the best library of node: the median of all turns, the least and the most."""
+    ratios: dict[str, list[float]] = {}
+    for _ in range(turns):
+        for name, peers in timed_by_node(folder).items():
+            own = timed(flatten, orjson.loads((DATA / name).read_bytes()), 9)
+            best = min((took for took in peers.values() if not isinstance(took, str)), default=None)
+            if best is not None and not isinstance(own, str):
+                ratios.setdefault(name, []).append(own / best)
+    for name, found in ratios.items():
+        print(f"{name:36}{median(found):6.2f}  ({min(found):.2f}–{max(found):.2f})")
 
 
 def line(name: str, own: float | str, beside: dict[str, float | str]) -> None:
