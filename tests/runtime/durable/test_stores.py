@@ -229,6 +229,8 @@ def test_runs_are_left_out_of_version_control(tmp_path: Path, name: str, *, ther
     folder = tmp_path / name
     if there:
         folder.mkdir()
-    begin(engine(folder), ASK)
+    carrier = engine(folder)
+    begin(carrier, ASK)
+    carrier.close()
     assert (folder / FILE).exists()
     assert (folder / ".gitignore").exists() is left_out
