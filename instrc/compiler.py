@@ -29,7 +29,7 @@ from instrc.passes.partition.partition import may_cut_wrongly, partition
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 from instrc.vibes.programs import ProgramFile
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe

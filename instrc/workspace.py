@@ -209,7 +209,7 @@ class Workspace:
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.limits.incoming import PROGRAM_BYTES
-        from instrc.syntax.intake import decode_source
+        from instrc.syntax.lexer import decode_source
 
         limit = self._project.settings(place).limits.get("source", PROGRAM_BYTES)
         text = self._text(path)

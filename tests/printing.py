@@ -43,7 +43,7 @@ from instrc.ir.surface import (
 )
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.syntax.tokens import is_name, normal
+from instrc.syntax.lexer import is_name, normal
 
 _Piece: TypeAlias = "str | Expression | Argument | Field | Body | Condition | Test | _Data"
 _METRIC = re.compile(r"\$\w+")

@@ -15,7 +15,7 @@ import instrc
 from instrc.collector import paused_collector
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 _VIBES: dict[str, object] = {"draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
 

@@ -16,7 +16,7 @@ from instrc.source import Source
 
 def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
     """Return files with programs and vibes in the layout of `instrc fmt`."""
-    from instrc.format.source import format_source  # for the few commands that write such files
+    from instrc.format.formatter import format_source  # for the few commands that write such files
 
     found = dict(files)
     for path, text in files.items():

@@ -22,7 +22,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.syntax.intake import decode_source
+from instrc.syntax.lexer import decode_source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:

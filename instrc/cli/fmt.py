@@ -19,7 +19,7 @@ from instrc.finding import find_files
 from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.intake import decode_source
+from instrc.syntax.lexer import decode_source
 
 _BOM = "\ufeff"
 """The byte order mark, which the canonical layout does not have."""
@@ -49,7 +49,7 @@ def command(
     if name and STDIN not in paths:
         message = "--stdin-filename belongs to the standard input (-)"
         raise typer.BadParameter(message)
-    from instrc.format.source import format_source  # the help of all commands does without it
+    from instrc.format.formatter import format_source  # the help of all commands does without it
 
     report = Report()
     changed: dict[Path, str] = {}

@@ -17,7 +17,7 @@ from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import is_regular
-from instrc.syntax.intake import decode_source
+from instrc.syntax.lexer import decode_source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:

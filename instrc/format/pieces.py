@@ -13,13 +13,12 @@ from itertools import pairwise
 from msgspec import Struct
 
 from instrc.collector import paused_collector
-from instrc.format.comments import Comment
+from instrc.format.formatter import format_program, statements_of_tree
+from instrc.format.layout import GOES_ON, Comment, Item, statement_rows
 from instrc.format.line_breaking import in_lines
-from instrc.format.lists import GOES_ON, Item, statement_rows
-from instrc.format.program import format_program, statements_of_tree
 from instrc.ir.tree import Node
 from instrc.source import Source
-from instrc.syntax.concrete import read_tree
+from instrc.syntax.tree import read_tree
 
 _LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*)?(?=[\r\n])")
 """What may follow the `;` of a statement on its line; any other comment may belong to what is behind it."""

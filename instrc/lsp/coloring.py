@@ -8,8 +8,8 @@ from instrc.ir.fusion import SUFFIXES, suffix_of
 from instrc.lsp.editor_session import EditorSession, TextDocument
 from instrc.lsp.knowledge import carried_out_by
 from instrc.lsp.positions import Lines
+from instrc.syntax.lexer import Token
 from instrc.syntax.tables import CONTEXTUAL
-from instrc.syntax.tokens import Token
 
 TOKENS = [
     "keyword",

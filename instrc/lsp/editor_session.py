@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
+from instrc.format.formatter import format_source
 from instrc.format.pieces import Piece, format_pieces
-from instrc.format.source import format_source
 from instrc.ir.surface import Program
 from instrc.limits.incoming import UNOPENED_BYTES
 from instrc.lsp.knowledge import Knowledge
@@ -25,8 +25,8 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.regular import read_whole
 from instrc.source import Source
-from instrc.syntax.parse import parse
-from instrc.syntax.scan import Scanner
+from instrc.syntax.parser import parse
+from instrc.syntax.scanner import Scanner
 from instrc.syntax.tables import tables
 from instrc.workspace import Workspace
 

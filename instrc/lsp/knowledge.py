@@ -15,7 +15,7 @@ from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 from instrc.vibes.programs import ProgramFile
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe

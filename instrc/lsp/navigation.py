@@ -13,8 +13,8 @@ from instrc.lsp.positions import uri_of
 from instrc.lsp.scopes import Definition, Mention
 from instrc.passes.bind.names import RESERVED
 from instrc.source import Span
+from instrc.syntax.lexer import is_name, normal
 from instrc.syntax.tables import tables
-from instrc.syntax.tokens import is_name, normal
 
 _KINDS = {
     "const": types.SymbolKind.Variable,

@@ -21,8 +21,8 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
-from instrc.syntax.moved import moved
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
+from instrc.syntax.places import moved
 
 T = TypeVar("T")
 _END = re.compile(r"\s*;")

@@ -18,8 +18,8 @@ from instrc.naming import words
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.source import Span
+from instrc.syntax.lexer import is_name, normal
 from instrc.syntax.tables import tables
-from instrc.syntax.tokens import is_name, normal
 from instrc.vibes.programs import ProgramFile
 from instrc.vibes.roots import ENDING, read_name
 

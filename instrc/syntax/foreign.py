@@ -5,8 +5,8 @@ from __future__ import annotations
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import habits, misplaced, notation, statements, words
 from instrc.source import Span
+from instrc.syntax.lexer import Token
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
-from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
     CLOSING,
     ENDS_VALUE,

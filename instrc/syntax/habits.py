@@ -6,16 +6,20 @@ What stands on one line without a `;` gives such slips away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 from instrc import problems
+from instrc.ir.children import bodies
 from instrc.ir.surface import (
     Access,
     Annotated,
     Anonymous,
     Array,
     Binding,
+    Body,
     Call,
     Condition,
     Do,
@@ -25,6 +29,7 @@ from instrc.ir.surface import (
     Literal,
     Name,
     Object,
+    Pipe,
     Program,
     Repeat,
     Statement,
@@ -34,12 +39,11 @@ from instrc.ir.surface import (
     Valued,
     When,
 )
-from instrc.limits.programs import STRING_PREFIX
+from instrc.jsontext import loads
+from instrc.limits.programs import GUESSED_LINES, STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.neighbours import ends, first_of, first_part, prose, rows_inside, share_line
-from instrc.syntax.other_files import inside_fences, is_json, other_file
 from instrc.syntax.spelling import (
     FOREIGN_BESIDE,
     NEGATED,
@@ -49,6 +53,157 @@ from instrc.syntax.spelling import (
     misspelt_definition,
     misspelt_input,
 )
+
+_PROSE = 4
+"""Names one after the other that are no program any more."""
+_Joined: TypeAlias = Pipe | Annotated
+"""What begins with another expression."""
+_OF_BLOCKS = frozenset({"until", "max", "keep", "times"})
+"""Words of the end of a block: one behind a first name is a slip of a program."""
+_SENTENCE = 2
+"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
+
+
+def prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
+    """Return the problem of a line of names without anything between them."""
+    alone = True
+    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
+        name = first_part(one)
+        if not isinstance(name, Name) or not share_line(source, one, other):
+            return None
+        behind = first_part(other)
+        if count == 1 and isinstance(behind, Name) and behind.text in _OF_BLOCKS:  # `Draft until done`
+            return None
+        alone = alone and isinstance(one, Anonymous) and one.value is name and not is_foreign(name.text)
+        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
+        if count >= _PROSE or sentence:
+            return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
+    return None
+
+
+def share_line(source: Source, one: Statement, other: Statement) -> bool:
+    """Tell whether two statements stand on one line with nothing but spaces between them."""
+    end = one.span.end
+    return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
+
+
+def first_of(statement: Statement | None) -> Expression | None:
+    """Return what a statement begins with, if there is one that has a value."""
+    return None if statement is None else first_part(statement)
+
+
+def first_part(statement: Statement) -> Expression | None:
+    """Return what the value of a statement begins with."""
+    return ends(statement.value)[0] if isinstance(statement, Valued) else None
+
+
+def ends(value: Expression) -> tuple[Expression, Expression]:
+    """Return what an expression begins with and what it ends with."""
+    if not isinstance(value, _Joined):
+        return value, value
+    first: Expression = value
+    last: Expression = value
+    while isinstance(first, _Joined):
+        first = first.stages[0] if isinstance(first, Pipe) else first.value
+    while isinstance(last, Pipe):
+        last = last.stages[-1]
+    return first, last
+
+
+def rows_inside(row: Sequence[Statement]) -> Iterator[Sequence[Statement]]:
+    """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
+    pending = [each.value for each in reversed(row) if type(each) is not Input]
+    while pending:
+        node = pending.pop()
+        if type(node) is Call:  # as most are
+            pending.extend([each.value for each in node.arguments if type(each.value) in _HOLDERS])
+            continue
+        match node:
+            case Do() | When() | Each() | Repeat() | Try():
+                for body in bodies(node):
+                    yield _statements(body)
+            case Pipe(stages):
+                pending.extend(stages)
+            case Annotated(inner):
+                pending.append(inner)
+            case Object(fields):
+                pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
+            case _:
+                pass
+
+
+_HOLDERS = frozenset({Call, Do, When, Each, Repeat, Try, Pipe, Annotated, Object})
+"""What may have bodies in it."""
+
+
+def _statements(body: Body) -> Sequence[Statement]:
+    return (*body.statements, Anonymous(body.value, body.value.span))
+
+
+_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"
+_WORDS_OF_BLOCKS = r"(?:try|else|finally|loop|begin|do|default)"
+_OTHER_FILES = (
+    (r"\s*---[ \t]*(\r?\n|\Z)", "YAML"),
+    (rf"\s*(?!aug:|{_WORDS_OF_BLOCKS}:)[\w-]+:[ \t]*([a-z0-9-][^({{|\r\n]*)?(\r?\n|\Z)", "YAML"),
+    (rf"\s*(?!aug:|{_WORDS_OF_BLOCKS}:)[\w-]+:[ \t]+[^=({{|;\r\n]*[^=({{|;,\r\n]\r?\n(?:[ \t]+- |[\w-]+:[ \t])", "YAML"),
+    (r"\s*\[[\w.-]+\][ \t]*\r?\n\s*[\w-]+[ \t]*=", "TOML"),
+    (_JSON, "JSON"),
+    (r"\s*<(?i:!doctype|html|\?xml|svg)", "HTML or XML"),
+    (r"\s*#!", "a script"),
+    (r"\s*(?:[$%>] +)?(?:instrc|pip|python3?|npm|npx|uv|cat|curl|sudo|cd|echo) +[\w./~-]", "a command for a terminal"),
+    (r"\s*\w+(?:,? \w+){4,}[.!?,]", "plain text"),
+    (r"\s*\w+[!,.]?(?: \w+){2,}:[ \t]*(\r?\n|\Z)", "plain text"),
+)
+_MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S"
+_COMMENT = r"\s*(//|/\*|\Z)"
+
+
+def other_file(source: Source) -> Problem | None:
+    """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
+    kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
+    return _line_marks(source) if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
+
+
+def is_json(source: Source) -> bool:
+    """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
+    if not source.text.lstrip().startswith("{") or not re.match(_JSON, source.text):
+        return False
+    try:
+        loads(source.text)
+    except ValueError:
+        return False
+    return True
+
+
+def inside_fences(found: Sequence[Problem], source: Source) -> list[Problem]:
+    """Return some problems without those of the text around the fences of Markdown, which go with the fences."""
+    fence = next((each for each in found if isinstance(each, problems.text.MarkdownFence) and each.at), None)
+    if fence is None or fence.at is None:
+        return list(found)
+    start = source.text.find("\n", fence.at.end)
+    end = source.text.find(f"\n{fence.at.text}", start)
+    end = len(source.text) if end < 0 else end
+    return [
+        each
+        for each in found
+        if each is fence or each.at is None or each.at.source is not source or start <= each.at.start <= end
+    ]
+
+
+def _line_marks(source: Source) -> Problem | None:
+    """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
+    found = []
+    place = 0
+    for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
+        if mark := re.match(_MARK, line):
+            found.append(source.span(place + mark.start(1), place + mark.end(1)))
+        elif not re.match(_COMMENT, line) and not (found and found[0].text in {">>>", "$", ">"}):
+            return None
+        place += len(line)
+    if not found or (found[0].text.isdigit() and [each.text for each in found[:2]] != ["1", "2"]):
+        return None
+    return problems.text.LineMarks(at=found[0])
+
 
 _COMPLETE = frozenset({Call, Do, When, Each, Repeat, Try})
 """What shows no mistake where nothing stands beside it on its line."""
@@ -60,7 +215,7 @@ def name_habits(program: Program, report: Report) -> None:
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was repaired to be read on has no ends that one could go by
-        from instrc.syntax.consequences import without_handlers  # knows all mistakes; few programs have one
+        from instrc.syntax.recovery import without_handlers  # knows all mistakes; few programs have one
 
         by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone
         found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
@@ -123,7 +278,7 @@ def _mistake(
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
-            from instrc.syntax.beside import unbracketed_reason  # few programs have one
+            from instrc.syntax.mistakes import unbracketed_reason  # few programs have one
 
             return unbracketed_reason(reason.span)
         case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):

@@ -7,8 +7,9 @@ Two mistakes in one place are one: the second is repaired or passed over without
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -21,20 +22,271 @@ from instrc.limits.programs import (
     RECOVERED_MISTAKES,
     REPORTED_MISTAKES,
 )
-from instrc.problems.notation import UnexpectedText
+from instrc.problems.blocks import BracesAfterName, IncompleteBlock, MissingBraces, MissingElse, StrayBraces, StrayElse, StrayWord
+from instrc.problems.brackets import (
+    ExtraClosingBracket,
+    ExtraComma,
+    MismatchedBracket,
+    MissingClosingBracket,
+    MissingComma,
+    SemicolonInBrackets,
+)
+from instrc.problems.conditions import BadCondition
+from instrc.problems.deadlines import BadDuration
+from instrc.problems.keys import MissingColon, MissingKey
+from instrc.problems.keywords import KeywordAsName
+from instrc.problems.notation import NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
-from instrc.problems.words import ForeignStatement
+from instrc.problems.statements import MissingValue
+from instrc.problems.words import BadName, ForeignStatement
 from instrc.source import Source
-from instrc.syntax.build import Builder
-from instrc.syntax.consequences import Consequences, durations_with_words, each_word_once, without_handlers
-from instrc.syntax.depth import deep_at
+from instrc.syntax.builder import Action, Builder
+from instrc.syntax.lexer import Token
 from instrc.syntax.mistakes import diagnose
-from instrc.syntax.scan import Scanner
-from instrc.syntax.skipping import behind_statement, empty_statement
-from instrc.syntax.stack import Stack
+from instrc.syntax.parser import deep_at
+from instrc.syntax.scanner import Scanner
+from instrc.syntax.spelling import HANDLING
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
-from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
+
+
+class Stack:
+    """The states of the automaton, the values that it has built, and the statement that it is in."""
+
+    def __init__(self, automaton: Tables, builder: Builder) -> None:
+        self.automaton = automaton
+        self.builder = builder
+        self.actions: list[Action | None] = builder.actions(automaton.rules)
+        self.states: list[int] = [0]
+        self.values: list[object] = []
+        self.starts: list[int] = []
+        self.end: int = 0
+        self.read: list[Token] = []
+        """The tokens of this statement so far."""
+        self.open: list[tuple[Token, bool]] = []
+        """Brackets around this place, and whether each is that of a call."""
+        self.bodies: list[bool] = []
+        """Whether each of them opens the body of a block."""
+
+    def accepts(self, *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next."""
+        return self.automaton.accept(self.states, *kinds)
+
+    def finish(self) -> bool:
+        """Tell whether the source may end here, and build what is left of it if so."""
+        if not self.accepts(END):
+            return False
+        self._reduce(END)
+        return True
+
+    def feed(self, token: Token) -> bool:
+        """Read a token, or leave everything as it is and tell that it cannot be read."""
+        if not self.accepts(token.kind):
+            return False
+        state = self._reduce(token.kind)
+        assert state is not None, token  # it was tried
+        if len(self.states) == 2:  # between statements
+            self.read.clear()
+        self.states.append(state)
+        self.values.append(self.builder.given(token))
+        self.starts.append(token.start)
+        self.end = token.end
+        if token.kind in OPENING:
+            called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
+            self.open.append((token, called))
+            self.bodies.append(token.kind == "LBRACE" and self.accepts("CONST", "NAME", "EQUAL"))
+        elif token.kind in CLOSING and self.open:
+            self.open.pop()
+            self.bodies.pop()
+        self.read.append(token)
+        return True
+
+    def begin_anew(self) -> None:
+        """Be between statements."""
+        self.states = [0]
+        self.values.clear()
+        self.starts.clear()
+        self.read.clear()
+        self.open.clear()
+        self.bodies.clear()
+
+    def back_to_body(self) -> int | None:
+        """Be behind the last part of the innermost body of a block that can be a statement; nothing outside of blocks.
+
+        Return how many brackets are open there.
+        """
+        level = next((at for at in range(len(self.bodies), 0, -1) if self.bodies[at - 1]), None)
+        if level is None:
+            return None
+        size = len(self.states)
+        while not self.automaton.accept(self.states[:size], "CONST", "NAME", "EQUAL"):
+            size -= 1
+        if size <= len(self.starts):
+            cut = self.starts[size - 1]
+            self.read[:] = [token for token in self.read if token.start < cut]
+        del self.states[size:], self.values[size - 1 :], self.starts[size - 1 :]
+        del self.open[level:], self.bodies[level:]
+        return level
+
+    def _reduce(self, kind: str) -> int | None:
+        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
+        table = self.automaton.states
+        while True:
+            action = table[self.states[-1]].get(kind)
+            if action is None or action >= 0:
+                return action
+            rule = self.automaton.rules[~action]
+            build = self.actions[~action]
+            if not rule.length:
+                self.values.append(None)
+                self.starts.append(self.end)
+            elif build is not None:
+                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
+                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
+                self.values.append(value)
+            elif rule.length > 1:
+                del self.values[1 - rule.length :], self.starts[1 - rule.length :]
+            if rule.length:
+                del self.states[-rule.length :]
+            self.states.append(table[self.states[-1]][rule.origin])
+
+
+def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
+    """Return the index of the token that ends the body of a block or begins its next statement.
+
+    `opened` are the kinds of the brackets that the statement has opened so far, outermost first.
+    A `;` or a definition on a line of its own ends the statement, also where brackets are still open, but not inside of braces:
+    these may be blocks in the statement, with statements of their own.
+    """
+    first = index
+    while True:
+        if index - first > PASSED_OVER:
+            scanner.finish(index)
+        scanner.need(index + 3)
+        token = scanner.tokens[index]
+        kind = token.kind
+        if kind == END:
+            return index
+        if "LBRACE" not in opened:
+            if index > first and begins_statement(scanner.source, scanner.tokens, index):
+                return index
+            if kind == "SEMICOLON":
+                return index + 1
+            if kind == "RBRACE":
+                return index
+        if kind in OPENING:
+            opened.append(kind)
+        elif kind in CLOSING and CLOSING[kind] in opened:
+            while opened.pop() != CLOSING[kind]:
+                pass
+        index += 1
+
+
+def empty_statement(place: Token) -> list[Token]:
+    """Return what stands for the statement that was passed over, before the token that follows."""
+    return [Token("NAME", place.start, place.start, "missing"), Token("SEMICOLON", place.start, place.start)]
+
+
+_CLEAR_ON_LINE = 3
+"""Tokens that must be read between two mistakes on one line for the second to be one of its own."""
+_CLEAR_ON_NEXT_LINE = 2
+"""The same for a mistake on another line."""
+_OF_PARTS = (IncompleteBlock, StrayElse, ExtraClosingBracket, MismatchedBracket, MissingClosingBracket)
+"""Mistakes about the parts of a block and of a pair of brackets: another mistake can hide the part that is missed."""
+_OF_PLACES = (
+    *_OF_PARTS,
+    BadCondition,
+    ExtraComma,
+    MissingBraces,
+    MissingColon,
+    MissingComma,
+    MissingElse,
+    MissingKey,
+    MissingValue,
+    SemicolonInBrackets,
+    StrayBraces,
+    StrayColon,
+    StrayWord,
+    UnexpectedText,
+)
+"""Mistakes that depend on which brackets are open."""
+_BRACKETS = OPENING.keys() | CLOSING.keys()
+
+
+class Consequences:
+    """What the mistakes of a statement say about those behind them."""
+
+    def __init__(self) -> None:
+        self._unsure: bool = False
+        self._unbalanced: bool = False
+        """Whether a mistake of this statement was about a bracket."""
+        self._lines: set[int] = set()
+        """On which mistakes have been repaired."""
+
+    def begin_statement(self) -> None:
+        """Be at a statement that no mistake before it can reach."""
+        self._unsure = self._unbalanced = False
+
+    def is_consequence(self, line: int, since: int) -> bool:
+        """Tell whether a mistake is part of the one before it; `since` tokens have been read between them."""
+        return since < (_CLEAR_ON_LINE if line in self._lines else _CLEAR_ON_NEXT_LINE)
+
+    def follows(self, problem: Problem) -> bool:
+        """Tell whether a mistake may only follow from one before it in the same statement."""
+        return self._unsure and isinstance(problem, _OF_PLACES if self._unbalanced else _OF_PARTS)
+
+    def remember(self, problem: Problem, line: int, repaired: Iterable[Token]) -> None:
+        """Note a mistake and the tokens that were read in place of others, or passed over."""
+        if isinstance(problem, ExtraClosingBracket) and not self._unsure:
+            return  # without it all brackets are right
+        self._unsure = True
+        self._unbalanced = self._unbalanced or any(token.kind in _BRACKETS for token in repaired)
+        self._lines.add(line)
+
+    def caused(self, problem: Problem) -> bool:
+        """Tell whether keys or data are wrong only because of what was repaired on their line."""
+        return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
+
+
+def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
+    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
+    if not any(isinstance(problem, IncompleteBlock) and problem.word == "try" for problem in told):
+        return found
+    return [problem for problem in found if not (isinstance(problem, ForeignStatement) and problem.word in HANDLING)]
+
+
+def durations_with_words(found: list[Problem]) -> list[Problem]:
+    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
+    durations = {
+        problem.at.start: problem for problem in found if isinstance(problem, BadDuration | BadName) and problem.at is not None
+    }
+    told: set[int] = set()
+    kept: list[Problem] = []
+    for problem in found:
+        if durations and isinstance(problem, BracesAfterName) and problem.at is not None:
+            text, behind = problem.at.source.text, problem.at.end
+            while text[behind : behind + 1].isspace() or text[behind : behind + 1] == "(":
+                behind += 1
+            if (duration := durations.get(behind)) is not None:
+                told.add(behind)
+                if not problem.duration:
+                    problem = dataclasses.replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
+        kept.append(problem)
+    return [
+        each for each in kept if not (isinstance(each, BadDuration | BadName) and each.at is not None and each.at.start in told)
+    ]
+
+
+def each_word_once(found: list[Problem]) -> Iterator[Problem]:
+    """Yield problems without the further uses of a word of the language as a name: to rename it repairs them all."""
+    told: set[str] = set()
+    for problem in found:
+        if isinstance(problem, KeywordAsName):
+            if problem.word in told:
+                continue
+            told.add(problem.word)
+        yield problem
+
 
 _CLEAR = 2
 """Tokens that must be read behind a mistake before the fast pass is tried again."""

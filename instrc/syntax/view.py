@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from instrc.problems.problem import Problem
 from instrc.source import Source, Span
-from instrc.syntax.tokens import Token
+from instrc.syntax.lexer import Token
 
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 CLOSING = {closing: opening for opening, closing in OPENING.items()}

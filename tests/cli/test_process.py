@@ -77,7 +77,7 @@ def test_a_check_loads_nothing_that_writes_documents(folder: Path) -> None:
 def test_the_help_of_all_commands_loads_none_of_their_work() -> None:
     script = (
         "import sys; from instrc.cli import main; assert main(['--help']) == 0; "
-        "heavy = {'rich', 'pydantic', 'asyncio', 'lark', 'importlib.metadata', 'instrc.testing', 'instrc.syntax.parse'}; "
+        "heavy = {'rich', 'pydantic', 'asyncio', 'lark', 'importlib.metadata', 'instrc.testing', 'instrc.syntax.parser'}; "
         "print(sorted(heavy & set(sys.modules)), [name for name in sys.modules if name.startswith('instrc.problems.p')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.format.document import format_json
+from instrc.format.formatter import format_json
 from instrc.format.line_breaking import WIDTH
 
 VALUES = st.recursive(

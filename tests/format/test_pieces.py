@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_program import UNTIDY, commented
 
+from instrc.format.formatter import format_program
 from instrc.format.pieces import Piece, PiecewiseLayout, format_pieces
-from instrc.format.program import format_program
 from instrc.lsp.segments import segments_of
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 
 def laid_out(text: str, known: dict[str, Piece]) -> PiecewiseLayout:

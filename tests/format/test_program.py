@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import bare, programs
 
-from instrc.format.program import format_program
+from instrc.format.formatter import format_program
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.concrete import read_tree
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
+from instrc.syntax.tree import read_tree
 
 
 def parsed(text: str) -> Program:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from editors import Editor, editor
 from lsprotocol import converters, types
 
-from instrc.format.source import format_source
+from instrc.format.formatter import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import diagnostics
 from instrc.lsp.editor_session import EditorSession

@@ -20,7 +20,7 @@ from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
 from instrc.lsp.signature import signature
 from instrc.source import Source
-from instrc.syntax.scan import Scanner
+from instrc.syntax.scanner import Scanner
 from instrc.syntax.tables import tables
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

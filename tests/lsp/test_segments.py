@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from printing import print_program
 from programs import programs
 
-from instrc.format.source import format_source
+from instrc.format.formatter import format_source
 from instrc.ir.surface import Program
 from instrc.limits.programs import KEPT_RUNS
 from instrc.lsp import segments
@@ -17,8 +17,8 @@ from instrc.lsp.expected import expected
 from instrc.lsp.segments import changed_range, edited, read_segments
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.moved import moved
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
+from instrc.syntax.places import moved
 
 TYPED = [
     ";",

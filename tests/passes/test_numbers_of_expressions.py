@@ -8,7 +8,7 @@ from instrc.ir.surface import Anonymous
 from instrc.passes.bind.identity import Identities
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 
 def numbers(*texts: str) -> list[int]:

@@ -23,7 +23,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
 from instrc.problems.unknown_name import UnknownName
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax import recovery
-from instrc.syntax.parse import parse
-from instrc.syntax.stack import Stack
-from instrc.syntax.tokens import Token
+from instrc.syntax.lexer import Token
+from instrc.syntax.parser import parse
+from instrc.syntax.recovery import Stack
 
 LINES = [
     "const a = Draft(prompt);",

@@ -6,7 +6,7 @@ from instrc.limits.incoming import PROGRAM_BYTES
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.intake import decode_source
+from instrc.syntax.lexer import decode_source
 
 
 def taken(data: bytes, limit: int = PROGRAM_BYTES) -> Source:

@@ -14,7 +14,7 @@ from instrc.problems.edits import applied
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
 CASES = [

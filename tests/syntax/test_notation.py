@@ -8,7 +8,7 @@ from programs import bare
 from instrc.ir.surface import Anonymous, Array, Binding, Call, Input, Literal, Name, Object, Pipe, Program, Uri
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 
 def parsed(text: str) -> Program:

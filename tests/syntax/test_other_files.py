@@ -5,7 +5,7 @@ import pytest
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 
 def problems(text: str) -> list[tuple[str, str]]:

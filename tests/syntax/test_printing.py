@@ -7,7 +7,7 @@ from programs import bare, programs
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 
 def parsed(text: str) -> Program:

@@ -7,7 +7,7 @@ import pytest
 from instrc import resources
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 BLOCKS = re.findall(r"^```aug\n(.*?)^```$", resources.read("grammar", "README.md"), re.DOTALL | re.MULTILINE)
 

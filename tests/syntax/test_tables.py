@@ -18,7 +18,7 @@ from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax import tables
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
 
 INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number", "not-plain-data", "repeated-key"}
 """Mistakes that the grammar does not see."""
@@ -121,7 +121,7 @@ def test_a_good_program_is_read_without_lark_and_without_problem_classes() -> No
         import sys
         from instrc.problems.report import Report
         from instrc.source import Source
-        from instrc.syntax.parse import parse
+        from instrc.syntax.parser import parse
         parse(Source("a", "A | B"), Report())
         unwanted = {"lark", *("instrc.problems." + part for part in ("text", "words", "brackets", "statements", "notation"))}
         print(sorted(unwanted & set(sys.modules)))

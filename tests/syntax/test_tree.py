@@ -11,8 +11,8 @@ from instrc.ir.surface import Program
 from instrc.ir.tree import Leaf, Phrase
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.concrete import read_tree
-from instrc.syntax.parse import parse
+from instrc.syntax.parser import parse
+from instrc.syntax.tree import read_tree
 
 COMMENTED = """
 // before

@@ -24,8 +24,8 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
-from instrc.syntax.intake import decode_source
-from instrc.syntax.parse import parse
+from instrc.syntax.lexer import decode_source
+from instrc.syntax.parser import parse
 
 
 def call_program(

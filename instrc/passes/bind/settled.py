@@ -17,7 +17,7 @@ from instrc.ir.surface import Binding, Statement
 from instrc.passes.bind.scopes import ProgramNames
 from instrc.problems.problem import Problem
 from instrc.source import Span
-from instrc.syntax.tokens import normal
+from instrc.syntax.lexer import normal
 
 _Slice: TypeAlias = tuple[str, ...]
 """What decides all that is told of an export: the texts of its statements in their order, after what all exports depend on."""

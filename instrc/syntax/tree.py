@@ -1,6 +1,6 @@
 """Text to tree: nothing of the source is left out.
 
-A program is recognised in one pass, the one of `instrc.syntax.parse`, here with all its signs.
+A program is recognised in one pass, the one of `instrc.syntax.parser`, here with all its signs.
 What is no program is read by the machine that also names mistakes: a statement in which something was repaired or passed
 over becomes a `broken` phrase of its words; the others are as the grammar has them.
 """
@@ -13,13 +13,12 @@ from typing import Literal, TypeAlias, cast
 
 from instrc.ir.tree import Leaf, Node, Phrase, Tree, Trivia
 from instrc.source import Source
-from instrc.syntax.build import Builder
-from instrc.syntax.expressions import Values
-from instrc.syntax.parse import recognise
+from instrc.syntax.builder import Builder, Values
+from instrc.syntax.lexer import Token
+from instrc.syntax.parser import recognise
 from instrc.syntax.recovery import RecoveringAutomaton
-from instrc.syntax.scan import Scanner
+from instrc.syntax.scanner import Scanner
 from instrc.syntax.tables import Rule, Tables, tables
-from instrc.syntax.tokens import Token
 
 _TRIVIA = re.compile(
     r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
