@@ -35,17 +35,12 @@ def too_deep(program: Program) -> Problem | None:
     while nodes:
         node, depth = nodes.pop()
         if depth > BRACKET_LEVELS * 3 // 2:
-            return deep_at(node.span)
+            from instrc.problems.text import TooDeep  # problems are imported where there is one
+
+            return TooDeep(at=node.span, limit=BRACKET_LEVELS)
         deeper = depth if isinstance(node, Pipe) else depth + 1
         nodes.extend((child, deeper) for child in children(node))
     return None
-
-
-def deep_at(span: Span) -> Problem:
-    """Return the problem of a place that lies too deep."""
-    from instrc.problems.text import TooDeep  # problems are imported where there is one
-
-    return TooDeep(at=span, limit=BRACKET_LEVELS)
 
 
 Pick: TypeAlias = "Callable[[list[Any]], list[Any]]"  # of values, or of offsets; some give a tuple

@@ -38,12 +38,12 @@ from instrc.problems.keywords import KeywordAsName
 from instrc.problems.notation import NotPlainData, RepeatedKey, StrayColon, UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.problems.statements import MissingValue
+from instrc.problems.text import TooDeep
 from instrc.problems.words import BadName, ForeignStatement
 from instrc.source import Source
 from instrc.syntax.builder import Action, Builder
 from instrc.syntax.lexer import Token
 from instrc.syntax.mistakes import diagnose
-from instrc.syntax.parser import deep_at
 from instrc.syntax.scanner import Scanner
 from instrc.syntax.spelling import HANDLING
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
@@ -395,7 +395,7 @@ class RecoveringAutomaton:
                 self.consequences.begin_statement()
             if self.stack.feed(token):
                 if len(self.stack.open) > BRACKET_LEVELS:
-                    self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
+                    self.builder.problems[:] = [TooDeep(at=self.source.span(token.start, token.end), limit=BRACKET_LEVELS)]
                     self.scanner.problems.clear()
                     return
                 self.since += 1
