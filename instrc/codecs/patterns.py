@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from instrc.ir.codec import ByPattern
-from instrc.schema.expressions import search
+from instrc.schema.expressions import may_match
 from instrc.schema.pattern_sets import candidates
-
-
-def may_match(pattern: str, text: str) -> bool:
-    """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
-    return search(pattern, text) is not False
 
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:

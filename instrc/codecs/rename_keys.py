@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from instrc.codecs.patterns import may_match
 from instrc.jsonvalue import Json, JsonObject, at, listing, mapping
 from instrc.limits.payloads import RENAMED_LEVELS
+from instrc.schema.expressions import may_match
 from instrc.schema.members import required_names
 from instrc.schema.pattern_sets import candidates
 from instrc.schema.vocabulary import IN_PLACE

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.codecs.patterns import may_match
+from instrc.schema.expressions import may_match
 from instrc.jsonvalue import Json, listing
 from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.problems.problem import CompileError

@@ -156,7 +156,7 @@ class _Making:
         """Return what a schema says of the value of a key."""
         if name in (properties := mapping(schema.get("properties"))):
             return properties[name]
-        from instrc.codecs.patterns import may_match
+        from instrc.schema.expressions import may_match
 
         named = [each for pattern, each in mapping(schema.get("patternProperties")).items() if may_match(pattern, name)]
         return _joined(*named) if named else schema.get("additionalProperties", True)

@@ -46,6 +46,11 @@ def search(pattern: str, text: str) -> bool | None:
     return None if isinstance(found, str) else found(text)
 
 
+def may_match(pattern: str, text: str) -> bool:
+    """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
+    return search(pattern, text) is not False
+
+
 def why_unreadable(pattern: str) -> str | None:
     """Return why a pattern cannot be read; `None` if it can."""
     found = _matcher(pattern)

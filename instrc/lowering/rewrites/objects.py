@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from instrc.codecs.patterns import may_match
+from instrc.schema.expressions import may_match
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, sentences_for

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from instrc.codecs.patterns import may_match
+from instrc.schema.expressions import may_match
 from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
