@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.schema.expressions import may_match
 from instrc.jsonvalue import Json, listing
 from instrc.limits.schemas import MATCHED_AT_ONCE
 from instrc.problems.problem import CompileError
+from instrc.schema.expressions import may_match
 from instrc.schema.resources import DynamicScope
 from instrc.schema.store import SchemaStore
 from instrc.schema.vocabulary import IN_PLACE

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from instrc.schema.expressions import may_match
 from instrc.ir.codec import Member, More, ObjectCodec
 from instrc.jsonvalue import Json, JsonObject, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext, sentences_for
@@ -27,6 +26,7 @@ from instrc.lowering.rewrites.counts import counted
 from instrc.lowering.rewrites.maps import DEPENDENT, Undeclared
 from instrc.lowering.rewrites.properties import Property, holder_of, property_of
 from instrc.lowering.variants import Variant
+from instrc.schema.expressions import may_match
 from instrc.schema.laws.bounds import bound
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import BY_TYPE

@@ -7,13 +7,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from instrc.schema.expressions import may_match
 from instrc.ir.codec import NULL_WORD, Member, TextCodec, ValuesCodec, wrapped
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.lowering.context import ListVariants, Progress, RewriteContext
 from instrc.lowering.rewrites.combine import combine, described, scalar_type
 from instrc.lowering.variants import Variant, null_variant
+from instrc.schema.expressions import may_match
 
 _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
 """Keywords by which a schema without types is read as of the type that they speak of."""
