@@ -1,6 +1,6 @@
 """Ask whether the tests would notice a slip: change the code in one place, and run the tests that enter it.
 
-    python tests/mutants.py map schema.json tests/schema tests/flattening [-n 2]
+    python tests/mutants.py map schema.json tests/schema [-n 2]
     python tests/mutants.py run instrc/schema instrc/flattening --maps schema.json --seed 1 --count 100
 
 `map` runs the tests once, and writes which functions of the package each of them enters, and how long it takes.
@@ -39,7 +39,7 @@ from hypothesis import Phase, settings
 ROOT = Path(__file__).resolve().parent.parent
 _MAP, _PLAN = "MUTANTS_MAP", "MUTANTS_PLAN"
 """Variables that tell the process of the tests what it is for, and where the command reads or writes."""
-_READ_SOURCE = ("tests/test_", "tests/runtime/test_pure.py", "tests/cli/test_check_many.py", "tests/lowering/test_new_target.py")
+_READ_SOURCE = ("tests/test_", "tests/runtime/test_pure.py", "tests/cli/test_check_many.py", "tests/providers/lowering/test_new_target.py")
 _MEMORY = 8 << 30
 """Bytes; a loop that no longer ends would take all there are."""
 

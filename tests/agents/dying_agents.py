@@ -9,7 +9,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime" / "durable"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines" / "durable"))
 
 from dying import Life, main
 from example_agents import AGENTS, example

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime" / "durable"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines" / "durable"))
 
 from killing import held
 

@@ -21,7 +21,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "lowering"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "providers" / "lowering"))
 
 from journeys import ENDINGS, Find, tools, tried
 

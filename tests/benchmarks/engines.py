@@ -19,13 +19,12 @@ from time import perf_counter, process_time, sleep
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 
 from temporal_server import started
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
-from written import DECISION, call, chunk, process, step
+from written_processes import DECISION, call, chunk, process, step
 
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos import store

@@ -15,8 +15,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
-from written import TEXT, call, chunk, each, process, step
+from written_processes import TEXT, call, chunk, each, process, step
 
 import instrc
 from instrc.runtime.items import streamed

@@ -20,7 +20,7 @@ from instrc.cli.app import COMMANDS
 CODES = {0, 1, 2, 5}
 """Fine, problems, wrong use; `instrc test` has 5 where there are no cases."""
 SERVERS = {"chat", "lsp", "mcp", "worker"}
-"""Commands that go on until they are stopped: `tests/lsp`, `tests/mcp_server` and `tests/runtime` begin and end them."""
+"""Commands that go on until they are stopped: `tests/lsp`, `tests/server` and `tests/engines` begin and end them."""
 
 LINES = """
 answer {} step --data {}

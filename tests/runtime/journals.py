@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from durable.dying import DOCUMENT, INPUTS
-from written import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
+from written_processes import LOOP, TEXT, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
+from written_processes import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions

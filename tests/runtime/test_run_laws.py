@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from generated import answer_to, processes
+from generated_processes import answer_to, processes
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from written import TEXT, call, chunk, process, step
+from written_processes import TEXT, call, chunk, process, step
 
 from instrc.ir.process import Process
 from instrc.jsontext import dumps, loads

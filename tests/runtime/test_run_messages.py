@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from written import TEXT, chunk, each, is_, process, repeat, step
+from written_processes import TEXT, chunk, each, is_, process, repeat, step
 
 import instrc
 from instrc.jsontext import dumps

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from written import DECISION, attempt, call, chunk, process, step
+from written_processes import DECISION, attempt, call, chunk, process, step
 
 import instrc
 from instrc.runtime.page import page_of

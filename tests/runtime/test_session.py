@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written import TEXT, chunk, process, step
+from written_processes import TEXT, chunk, process, step
 
 from instrc.cli import main
 from instrc.jsontext import dumps, loads

@@ -12,7 +12,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from written import call, chunk, process, step
+from written_processes import call, chunk, process, step
 
 import instrc
 from instrc.runtime.telemetry import Telemetry, logged

@@ -1,0 +1,189 @@
+"""A program that runs a process again and again and is killed (SIGKILL) between any two things it does; it prints what it saw.
+
+`dying.py FOLDER KILLS`: each life is a fork that dies at its n-th moment: before or after an effect, before or after a record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from written_processes import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
+
+from instrc.runtime.activities import PENDING, Activities, ActivityError, current_call
+from instrc.runtime.drivers.dbos import carrying
+from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Launch
+from instrc.runtime.models.model import Reply, Request
+from instrc.runtime.plan import plan_of
+from instrc.runtime.retrying import ONCE
+
+CHILD = process(
+    serverContext1=chunk(step1_inner=call("Inner", "prompt")), llmContext1=chunk(step2_said=step(TEXT, "step1_inner"))
+)
+DOCUMENT = process(
+    llmContext1=chunk(step1_plan=step(TEXT, "prompt")),
+    serverContext1=chunk(step2_fetch=call("Fetch", "step1_plan.text"), step3_log=call("Log", "step1_plan")),
+    eachContext1=each(
+        "x", "prompt", process(serverContext1=chunk(step4_send=call("Send", "x"))), value="step4_send.text", key="step5_each"
+    ),
+    tryContext1=attempt(
+        process(serverContext1=chunk(step6_bad=call("Bad", "step2_fetch"))),
+        process(serverContext2=chunk(step7_note=call("Note", "error"))),
+        (None, "step7_note"),
+        key="step8_try",
+    ),
+    repeatContext1=repeat(
+        process(serverContext1=chunk(step9_turn=call("Turn", "round", delay="PT0.01S"))),
+        until=is_("step9_turn.text", "3"),
+        most=4,
+        value="step9_turn",
+        key="step10_repeat",
+    ),
+    userContext1=chunk(step11_confirm=step(DECISION, "step10_repeat")),
+    whenContext1=when(
+        (
+            is_("step11_confirm.decision", "Approve"),
+            process(serverContext1=chunk(step12_later=call("Later", "prompt"), step13_child=call("Child", "prompt"))),
+            "step12_later",
+        ),
+        key="step14_when",
+    ),
+)
+INPUTS = {"prompt": [1, 2, 3]}
+STORE = "DYING_STORE"
+"""Of the environment: the URL of a database, instead of a file in the folder."""
+STRIDE = 31
+"""Between the moments at which two runs die first: a prime, so that after as many runs as there are moments each was visited."""
+
+
+class Life:
+    """What one process does until it dies; of another program in a class of its own."""
+
+    document = DOCUMENT
+    inputs: Any = INPUTS
+    fires: tuple[str, ...] = ("Plan",)
+    pace = (4, 24)
+    """A life that is not the first of a run ends after so many moments, at least and at most."""
+
+    def __init__(self, folder: Path, dies_at: int | None) -> None:
+        self.folder = folder
+        self.left = dies_at
+        self.moments = 0
+        self.log = os.open(folder / "log.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(self, what: str, key: str) -> None:
+        os.write(self.log, (json.dumps([what, key]) + "\n").encode())
+
+    def moment(self) -> None:
+        self.moments += 1
+        if self.left is not None:
+            self.left -= 1
+            if self.left == 0:
+                self.note("killed", "")
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def handler(self, name: str) -> Any:
+        def answer(given: Any) -> Any:
+            self.moment()
+            self.note("effect", current_call().key)
+            self.moment()
+            if name == "Bad":
+                message = "down"
+                raise ActivityError(message, code="7", retry=False)
+            if name == "Later":
+                return PENDING
+            return {"text": str(given)}
+
+        return answer
+
+    async def answer(self, request: Request) -> Reply:
+        self.moment()
+        self.note("effect", request.key)
+        self.moment()
+        name = request.schema["required"][0]
+        return Reply({name: {"text": "t"}})
+
+    def equip(self, run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        activities = Activities()
+        for name in ("Plan", "Fetch", "Log", "Send", "Bad", "Note", "Turn", "Later", "Inner"):
+            activities.add(name, self.handler(name), retry=ONCE)
+        activities.add("Child", CHILD)
+        return Effects(run, self, activities, sink)
+
+    async def live(self, run: str) -> Any:
+        real = carrying._record
+
+        async def record(entry: Any) -> None:
+            self.moment()
+            await real(entry)
+            prefix = carrying.DBOS.workflow_id
+            for name, _ in entry.get("results", ()):
+                self.note("recorded", f"{prefix}/{name}")
+            self.moment()
+
+        carrying._record = record
+        engine = DurableEngine(os.environ.get(STORE) or self.folder / "store", self.equip)
+        plan = plan_of(self.document, activities=self.fires)
+        report = await engine.start(Launch(run, "dying", plan, self.inputs))
+        while report.status == "waiting":
+            asked = report.questions[0]
+            data = {"decision": "Approve"} if asked.by == "person" else {"text": "late"}
+            self.moment()
+            report = await engine.answer(run, asked.id, data)
+        engine.close()
+        return report
+
+
+def lived(folder: Path, run: str, dies_at: int | None, kind: type[Life] = Life) -> bool:
+    """Return whether a life came to the end of the run."""
+    pid = os.fork()
+    if pid == 0:
+        code = 3
+        try:
+            life = kind(folder, dies_at)
+            report = asyncio.run(asyncio.wait_for(life.live(run), 60))
+            ended = {"outcome": report.outcome, "record": report.record}
+            (folder / f"{run}.json").write_text(json.dumps(ended | ({} if dies_at else {"moments": life.moments})))
+            code = 0
+        except BaseException:  # noqa: BLE001  -- a fork must not go on as its parent
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.WEXITSTATUS(status) == 0, "a life ended otherwise than by a kill"
+    return True
+
+
+def main(folder: Path, kills: int, kind: type[Life] = Life) -> None:
+    random = Random(kills)  # noqa: S311  -- the same kills each time
+    assert lived(folder, "calm", None, kind)
+    moments = json.loads((folder / "calm.json").read_text())["moments"]
+    done, number = 0, 0
+    firsts: set[int] = set()
+    while done < kills:
+        run = f"r{number}"
+        dies_at = 1 + number * STRIDE % moments
+        firsts.add(dies_at)
+        while not lived(folder, run, dies_at, kind):
+            done += 1
+            dies_at = random.randint(*kind.pace)
+        number += 1
+    sys.stdout.write(json.dumps({"kills": done, "runs": number, "moments": moments, "visited": len(firsts)}) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,167 @@
+"""A run is carried once in a process, whoever asks for it, in whatever order that meets with DBOS."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from written_processes import DECISION, call, chunk, process, step
+
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activities, current_call
+from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.runtime.drivers.dbos.reports import launch_json
+from instrc.runtime.drivers.dbos.runner import Runner
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Launch, RunReport
+from instrc.runtime.models.sampling import Sample
+from instrc.runtime.plan import plan_of
+
+ASK = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
+CALL = process(serverContext1=chunk(step1_send=call("Send", "prompt")))
+
+
+class Stage:
+    """A store, and an activity that lasts until it is let go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.keys: list[str] = []
+        self.released = threading.Event()
+        self.engine = DurableEngine(folder, self._equip)
+
+    def _equip(self, run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        return Effects(run, Sample(), Activities({"Send": self._send}), sink)
+
+    def _send(self, given: Any) -> Any:
+        self.keys.append(current_call().key)
+        self.released.wait(20)
+        return given if isinstance(given, dict) else {"text": given}
+
+    @property
+    def runner(self) -> Runner:
+        runner = self.engine._runner
+        assert runner is not None
+        return runner
+
+    def release_after(self, seconds: float) -> None:
+        threading.Timer(seconds, self.released.set).start()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A store that this process carries, with a run that waits."""
+    made = Stage(tmp_path)
+    assert go(made.engine.start(launch("r1", ASK))).status == "waiting"
+    yield made
+    made.engine.close()
+
+
+def launch(run: str, document: Any, prompt: str = "go") -> Launch:
+    return Launch(run, "test", plan_of(document), {"prompt": prompt})
+
+
+def go(work: Any) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 30))
+
+
+def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is taken out of the queue after `resume` has seen it there, and before it puts it there."""
+    real = stage.runner.client.list_workflows
+
+    def seen(**how: Any) -> Any:
+        rows = real(**how)
+        deadline = time.monotonic() + 20
+        while rows and not stage.keys and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return rows
+
+    go(stage.engine.asker.begin("r2", launch_json(launch("r2", CALL))))
+    monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
+    stage.release_after(2)
+    assert go(stage.engine.resume("r2")).status == "done"
+    assert stage.keys == ["r2/serverContext1.step1_send"]
+
+
+def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is recorded as taken by this process, which has not begun it yet."""
+    real = stage.runner.claims.client.list_workflows
+
+    def seen(**how: Any) -> Any:
+        deadline = time.monotonic() + 20
+        while (rows := real(**how)) and rows[0].status == "ENQUEUED" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return rows
+
+    monkeypatch.setattr(stage.runner.claims.client, "list_workflows", seen)
+    go(stage.engine.asker.begin("r2", launch_json(launch("r2", CALL))))
+    stage.release_after(2)
+    assert go(stage.engine.resume("r2")).status == "done"
+    assert stage.keys == ["r2/serverContext1.step1_send"]
+
+
+@pytest.mark.parametrize("in_threads", [False, True], ids=["tasks", "threads"])
+def test_a_run_begun_several_times_at_once_is_one(stage: Stage, *, in_threads: bool) -> None:
+    stage.release_after(1)
+
+    async def begun() -> list[RunReport]:
+        work = [stage.engine.start(launch("r2", CALL)) for _ in range(4)]
+        return await asyncio.gather(*([asyncio.to_thread(go, each) for each in work] if in_threads else work))
+
+    assert [report.status for report in go(begun())] == ["done"] * 4
+    assert stage.keys == ["r2/serverContext1.step1_send"]
+
+
+def test_of_two_runs_of_one_name_begun_at_once_one_is_refused(stage: Stage) -> None:
+    stage.released.set()
+
+    async def begun() -> list[RunReport | BaseException]:
+        both = (stage.engine.start(launch("r2", CALL, prompt)) for prompt in ("one", "other"))
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    said = [
+        each.problems[0].name if isinstance(each, CompileError) else getattr(each, "status", repr(each)) for each in go(begun())
+    ]
+    assert sorted(said) == ["done", "run-exists"]
+    assert len(stage.keys) == 1
+
+
+def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.engine.close()
+    other = DurableEngine(stage.engine.location.folder, stage._equip)
+    other._open()
+    runner = other._runner
+    assert runner is not None
+    real = runner.client.resume_workflow
+
+    def cancelled_before(run: str, **how: Any) -> Any:
+        runner.loop.wait(runner.cancel(run))
+        return real(run, **how)
+
+    monkeypatch.setattr(runner.client, "resume_workflow", cancelled_before)
+    assert go(other.resume("r1")).status == "cancelled"
+    other.close()
+
+
+def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
+    assert go(stage.engine.cancel("r1")).status == "cancelled"
+    with pytest.raises(CompileError) as caught:
+        go(stage.engine.resume("r1"))
+    assert [problem.name for problem in caught.value.problems] == ["no-such-question"]
+
+
+def test_a_run_is_cancelled_by_a_program_that_does_not_carry_the_runs_too(stage: Stage) -> None:
+    other = DurableEngine(stage.engine.location.folder, stage._equip)
+    assert go(other.cancel("r1")).status == "cancelled"
+    assert go(stage.engine.show("r1")).status == "cancelled"
+    other.close()
+
+
+def test_a_run_that_nobody_recorded_is_not_carried(stage: Stage) -> None:
+    claims = stage.runner.claims
+    assert go(claims.take_up("nobody", None)).task is None
+    assert "nobody" not in claims.live

@@ -1,0 +1,236 @@
+"""Stores that are full, read-only, damaged or in use: one clear problem, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from written_processes import ASK, TEXT, call, chunk, process
+
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activities
+from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.runtime.drivers.dbos.store import FILE, close_engine, location_of, open_engine
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Launch
+from instrc.runtime.models.sampling import Sample
+from instrc.runtime.plan import plan_of
+
+FOLDERS = [str(Path(__file__).parents[above]) for above in range(3)]
+"""Where another process finds what is imported here."""
+CALLS = process(serverContext1=chunk(step1_a=call("Send", "prompt")), serverContext2=chunk(step2_b=call("Send", "step1_a.text")))
+
+
+def engine(folder: Path, *, send: Callable[[Any], Any] = lambda _given: {"text": "sent"}) -> DurableEngine:
+    def equip(run: str, _plan: Any, _how: Any, sink: Any) -> Effects:
+        return Effects(run, Sample(), Activities({"Send": send}), sink)
+
+    return DurableEngine(folder, equip)
+
+
+def go(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def begin(carrier: DurableEngine, document: Any, run: str = "r1", prompt: Any = "go") -> Any:
+    return go(carrier.start(Launch(run, "test", plan_of(document), {"prompt": prompt})))
+
+
+def problem_of(work: Callable[[], Any]) -> Any:
+    with pytest.raises(CompileError) as raised:
+        work()
+    [problem] = raised.value.problems
+    return problem
+
+
+def test_a_full_disk_is_a_problem_and_the_run_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    carrier = engine(tmp_path)
+    begin(carrier, ASK, "r0")
+
+    def fill(given: Any) -> Any:
+        """Take away the room between two effects."""
+        with carrier.asker.db().connect() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        carrier.asker.db().dispose()
+        limits.append(pages)
+        return {"text": "x" * 200_000}
+
+    limits: list[int] = []
+    import sqlalchemy as sa
+
+    @sa.event.listens_for(carrier.asker.db(), "connect")
+    def limit(connection: Any, _record: Any) -> None:
+        if limits:
+            connection.execute(f"PRAGMA max_page_count={limits[-1]}")
+
+    carrier.equip = lambda run, _plan, _how, sink: Effects(run, Sample(), Activities({"Send": fill}), sink)
+    problem = problem_of(lambda: begin(carrier, CALLS))
+    assert problem.name == "unusable-store"
+    assert "full" in problem.message
+    carrier.close()
+
+    calls: list[Any] = []
+    again = engine(tmp_path, send=lambda given: calls.append(given) or {"text": "sent"})
+    assert go(again.show("r0")).status == "waiting"
+    assert go(again.resume("r1")).status == "done"
+    assert len(calls) == 2
+    again.close()
+
+
+def test_a_store_that_may_not_be_written_is_a_problem(tmp_path: Path) -> None:
+    first = engine(tmp_path)
+    begin(first, ASK)
+    first.close()
+    script = (
+        "import sys; sys.path[:0] = sys.argv[2:]; import test_stores as t; from pathlib import Path\n"
+        "print(t.problem_of(lambda: t.go(t.engine(Path(sys.argv[1])).answer('r1', 'confirm', {'decision': 'Approve'}))).name)"
+    )
+    for file in [*tmp_path.iterdir(), tmp_path]:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    command = [sys.executable, "-c", script, str(tmp_path), *FOLDERS]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.stdout.strip() == "unusable-store", said.stderr
+
+
+def test_a_damaged_store_is_a_problem_and_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"this is no database, but somebody may want it back" * 200)
+    before = (tmp_path / FILE).read_bytes()
+    for work in (lambda: go(engine(tmp_path).runs()), lambda: begin(engine(tmp_path), ASK)):
+        problem = problem_of(work)
+        assert problem.name == "unusable-store"
+        assert "not a database" in problem.message
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_file_where_the_folder_should_be_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert problem_of(lambda: begin(engine(tmp_path / "file"), ASK)).name == "unusable-store"
+
+
+def test_only_one_process_carries_a_store_and_others_work_beside_it(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.path[:0] = sys.argv[2:]; import asyncio, test_stores as t; from pathlib import Path\n"
+        "e = t.engine(Path(sys.argv[1])); t.begin(e, t.ASK); print('ready', flush=True)\n"
+        "sys.stdin.read(1); e.close()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path), *FOLDERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"ready\n"
+        here = engine(tmp_path)
+        assert problem_of(lambda: go(here.serve(asyncio.Event()))).name == "store-in-use"
+        assert go(here.show("r1")).status == "waiting"
+        assert go(here.answer("r1", "confirm", {"decision": "Approve"})).status in {"done", "running"}
+        assert problem_of(lambda: go(here.answer("r1", "confirm", {"decision": "Approve"}))).name == "no-such-question"
+        assert begin(here, CALLS, "r2").status == "done"
+        other.kill()
+    assert begin(here, CALLS, "r3").status == "done", "the store is free when its process has ended"
+    here.close()
+
+
+def test_the_same_run_begun_twice_is_one_and_another_of_its_name_is_refused(tmp_path: Path) -> None:
+    calls: list[Any] = []
+    carrier = engine(tmp_path, send=lambda given: calls.append(given) or {"text": "sent"})
+    assert begin(carrier, CALLS).status == begin(carrier, CALLS).status == "done"
+    assert len(calls) == 2
+    assert problem_of(lambda: begin(carrier, CALLS, prompt="other")).name == "run-exists"
+    carrier.close()
+
+
+def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
+    carrier = engine(tmp_path)
+    begin(carrier, ASK)
+    with carrier.asker.db().connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+    carrier.close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        [(version,)] = connection.execute("SELECT DISTINCT application_version FROM workflow_status").fetchall()
+        assert version == "instrc"
+        [(kind,)] = connection.execute("SELECT DISTINCT serialization FROM workflow_status").fetchall()
+        assert kind == "portable_json"
+
+
+def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_back_later(tmp_path: Path) -> None:
+    opened = open_engine(location_of(tmp_path / "store"))
+    late = opened.connect()
+    raw = late.connection.dbapi_connection
+    assert raw is not None
+    close_engine(opened)
+    late.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        raw.cursor()
+    with opened.connect() as again:
+        kept = again.connection.dbapi_connection
+    with opened.connect() as again:  # it is used again as before: what is given back is kept
+        assert again.connection.dbapi_connection is kept
+    close_engine(opened)
+
+
+def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
+    location = location_of(Path("postgresql://me:secret@host/runs"))
+    assert location.url.host == "host"
+    assert location.shown == "postgresql+psycopg://me:***@host/runs"
+
+
+def test_a_store_of_files_is_shown_by_its_folder(tmp_path: Path) -> None:
+    assert location_of(tmp_path / "store").shown == (tmp_path / "store").as_posix()
+
+
+def test_a_connection_waits_for_others_writes_all_to_the_disk_and_keeps_references(tmp_path: Path) -> None:
+    opened = open_engine(location_of(tmp_path / "store"))
+    with opened.connect() as connection:
+        said = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("busy_timeout", "synchronous", "foreign_keys")
+        }
+        assert said == {"busy_timeout": 30_000, "synchronous": 2, "foreign_keys": 1}
+        assert connection.connection.dbapi_connection.isolation_level == "IMMEDIATE"
+    close_engine(opened)
+
+
+def test_a_secret_is_found_nowhere_in_the_store_of_a_run_that_fails_in_every_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-very-secret-987654"
+    monkeypatch.setenv("PROVIDER_API_KEY", secret)
+
+    def leak(given: Any) -> Any:
+        if given == "raise":
+            message = f"401 for {secret}"
+            raise RuntimeError(message)
+        return {"text": secret, secret: object() if given == "odd" else 1}
+
+    carrier = engine(tmp_path, send=leak)
+    document = process(serverContext1=chunk(step1_a=call("Send", "prompt", TEXT)))
+    seen = []
+    for number, prompt in enumerate(("raise", "return", "odd", secret)):
+        report = go(carrier.start(Launch(f"r{number}", "test", plan_of(document), {"prompt": prompt})))
+        seen.append(str(report))
+    carrier.close()
+    assert secret not in "".join(seen)
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize(("name", "there", "left_out"), [(".instrc", True, True), ("runs", False, True), ("runs", True, False)])
+def test_runs_are_left_out_of_version_control(tmp_path: Path, name: str, *, there: bool, left_out: bool) -> None:
+    """They hold what people and models said; a folder that was there and is not hidden may be the whole project."""
+    folder = tmp_path / name
+    if there:
+        folder.mkdir()
+    carrier = engine(folder)
+    begin(carrier, ASK)
+    carrier.close()
+    assert (folder / FILE).exists()
+    assert (folder / ".gitignore").exists() is left_out

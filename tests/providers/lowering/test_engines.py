@@ -1,0 +1,212 @@
+"""What is meant for an engine is taken by it, and answers in another order are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llguidance
+import pytest
+from generate import schema_of
+from test_facts import RICH
+
+from instrc.dialects.catalogue import targets
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import at
+from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
+from instrc.lowering.expanded_size import ENDLESS, expanded_size
+from instrc.lowering.lower import lower
+from instrc.lowering.sample import sample
+from instrc.lowering.swaps import swaps
+from instrc.lowering.verify import verify
+from instrc.problems.problem import CompileError
+
+ROOT = Path(__file__).parents[3]
+_FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"examples/*/expected/**/*.{kind}.json"))
+EXAMPLES = list({path.read_bytes(): path for path in _FOUND}.values())
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm"])
+def test_the_engines_of_a_target_take_its_payload_and_keep_its_order(target: str) -> None:
+    verdict = verify(lower(RICH, target).payload, target)
+    assert verdict.accepted, verdict
+    assert verdict.ordered is True
+    assert all(opinion.answers for opinion in verdict.opinions if opinion.binding and opinion.accepted)
+
+
+def orderable(schema: Any) -> bool:
+    """Say whether a sample of a schema has two declared neighbours that could change places."""
+    return next(swaps(sample(schema), schema), None) is not None
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
+    schema = loads(example.read_text(encoding="utf-8"))
+    for target, dialect in targets().items():
+        verdict = verify(lower(schema, target, "example").payload, target)
+        assert verdict.accepted, verdict
+        for opinion in verdict.opinions:
+            assert opinion.binding is (opinion.engine in dialect.engines)
+            if opinion.accepted is False:
+                assert dialect.structure == "pass_through" or target == "smolagents", (
+                    "these hand on keywords that engines do not know"
+                )
+                assert "uniqueItems" in str(opinion.reason)
+            elif opinion.accepted:
+                assert opinion.answers is True
+                assert opinion.ordered is (True if orderable(lower(schema, target, "example").schema) else None), opinion.loose
+
+
+def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lax(_schema: Any) -> Any:
+        return lambda text: not text.startswith('{"c"')
+
+    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: True)
+    monkeypatch.setattr("instrc.lowering.verify._ENGINES", {"xgrammar": lax})
+    schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
+    (opinion,) = verify(lower(schema, "vllm").payload, "vllm").opinions
+    assert (opinion.ordered, opinion.loose) == (False, '"b" before "a" at /')
+
+
+@pytest.mark.parametrize("first", ["a", "тема"])
+def test_open_objects_are_where_xgrammar_forgets_keys_that_are_not_ascii(first: str) -> None:
+    pytest.importorskip("xgrammar")
+    schema = {"type": "object", "properties": {first: {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
+    for open_, ordered in ((False, True), (True, first.isascii())):
+        payload = lower({**schema, "additionalProperties": open_}, "vllm").payload
+        verdict = verify(payload, "vllm")
+        assert verdict.accepted
+        assert verdict.ordered is ordered
+
+
+def test_a_schema_without_a_whole_instance_is_verified_all_the_same() -> None:
+    node = {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}}, "required": ["a", "b"]}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    assert not verdict.breaches
+    assert all(opinion.answers is None for opinion in verdict.opinions)
+
+
+def test_an_engine_that_would_not_come_back_is_not_asked() -> None:
+    pytest.importorskip("outlines_core")
+    node: Any = {"type": "object", "properties": {name: {"type": "array", "items": {"$ref": "#/$defs/n"}} for name in "abcdefgh"}}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    (opinion,) = (each for each in verdict.opinions if each.engine == "outlines_core")
+    assert opinion.accepted is None
+    assert "too large" in str(opinion.reason)
+    assert verdict.accepted
+
+
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}]
+)
+def test_every_schema_can_be_measured(schema: Any) -> None:
+    assert 0 <= expanded_size(schema) <= ENDLESS
+
+
+TEXT: Any = {"type": "string"}
+NODE: Any = {"type": "object", "properties": {"v": TEXT, "next": {"$ref": "#/$defs/n"}}, "required": ["v"]}
+WRITTEN: list[tuple[Any, int]] = [
+    (TEXT, 43),
+    ({"type": "boolean"}, 12),
+    ({}, 13_879),
+    ({"type": "object"}, 6_900),
+    ({"type": ["string", "null", "object"]}, 6_963),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, 172),
+    ({"type": "object", "properties": {"a": TEXT}, "required": ["a"]}, 67),
+    ({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}, 27_803),
+    ({"type": "object", "properties": dict.fromkeys("abcd", TEXT)}, 652),
+    ({"type": "array"}, 6_832),
+    ({"type": "array", "items": TEXT}, 116),
+    ({"type": "array", "items": {}}, 27_788),
+    ({"type": "array", "prefixItems": [TEXT, TEXT, TEXT]}, 159),
+    ({"enum": ["a" * 100, "b" * 50]}, 157),
+    ({"const": "x" * 100}, 102),
+    ({"anyOf": [TEXT, {"const": "x" * 500}]}, 548),
+    ({"$ref": "#/$defs/n", "$defs": {"n": NODE}}, 349),
+]
+"""Schemas, and the characters of the expressions that outlines-core 0.2.14 makes of them."""
+
+
+@pytest.mark.parametrize(("schema", "characters"), WRITTEN, ids=str)
+def test_what_is_measured_is_no_less_than_is_written_and_not_far_more(schema: Any, characters: int) -> None:
+    assert characters <= expanded_size(schema) <= 5 * characters
+
+
+@pytest.mark.parametrize("target", targets())
+def test_rules_judge_where_there_is_no_engine(target: str) -> None:
+    verdict = verify(lower(RICH, target).payload, target)
+    assert not verdict.breaches
+    assert verdict.to_json()["accepted"] is True
+
+
+def test_a_payload_that_breaks_a_rule_is_not_accepted() -> None:
+    payload: Any = lower(RICH, "openai").payload
+    payload["function"]["parameters"]["properties"]["tags"]["uniqueItems"] = True
+    assert not verify(payload, "openai").accepted
+    assert not verify({"type": "object", "properties": {"$a": {"type": "string"}}}, "anthropic-strict").accepted
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm"])
+def test_llguidance_compiles_whatever_is_generated(target: str) -> None:
+    for seed in range(60):
+        try:
+            result = lower(schema_of(seed), target)
+        except CompileError:
+            continue
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(dumps(result.schema))
+        assert not llguidance.LLMatcher.validate_grammar(grammar), (seed, dumps(result.schema))
+
+
+def test_a_sample_satisfies_its_schema_and_each_declared_pair_can_be_swapped() -> None:
+    schema = lower(RICH, "openai").schema
+    value = sample(schema)
+    assert list(value) == list(schema["properties"])
+    found = list(swaps(value, schema))
+    assert len({(swap.place, swap.keys) for swap in found}) == len(found) > len(value)
+    for swap in found:
+        assert swap.value == value
+        assert dumps(swap.value) != dumps(value)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda inner: {"type": "object", "properties": {"k0": inner}, "required": ["k0"]},
+        lambda inner: {"type": "object", "additionalProperties": inner, "minProperties": 1},
+        lambda inner: {"type": "array", "items": inner, "minItems": 1},
+        lambda inner: {"type": "array", "prefixItems": [inner]},
+        lambda inner: {"anyOf": [inner, {"type": "null"}]},
+    ],
+    ids=["a property", "an entry", "an item", "a place", "an alternative"],
+)
+def test_a_sample_has_what_is_optional_on_its_first_levels_only(around: Callable[[Any], Any]) -> None:
+    schema: Any = {"type": "object", "properties": {"optional": TEXT}}
+    for levels in range(SAMPLE_OPTIONAL_LEVELS + 1):
+        assert ("optional" in dumps(sample(schema))) is (levels < SAMPLE_OPTIONAL_LEVELS)
+        schema = around(schema)
+
+
+def test_a_payload_that_nobody_could_try_is_not_called_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: None)
+    payload = lower({"type": "object", "properties": {"a": {"type": "string"}}}, "vllm").payload
+    verdict = verify(payload, "vllm")
+    assert (verdict.accepted, verdict.asked) == (None, ())
+    assert verify({**payload, "function": {}}, "vllm").accepted is False
+    assert verify(lower({"type": "object"}, "openai").payload, "openai").accepted is True
+
+
+@pytest.mark.parametrize("pattern", ["a^b", "^a$b", "^a^$", "[^]", "[]", "x[^]*", "(?:a)^"])
+def test_a_pattern_that_no_engine_compiles_is_told_in_words(pattern: str) -> None:
+    """An anchor inside, and the classes `[]` and `[^]` that only ECMA 262 has."""
+    for target in ("mistral", "vllm", "openai"):
+        lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}, target)
+        assert [loss.keyword for loss in lowered.losses if loss.pointer == "/properties/a"] == ["pattern"]
+        assert '"pattern"' not in dumps(lowered.payload)
+
+
+@pytest.mark.parametrize("pattern", ["^$", "^a$|^b$", "(^a|b$)", "(?:^a)b", "[\\^$]a", "a\\^b", "a\\[]"])
+def test_anchors_around_alternatives_and_signs_that_are_escaped_are_sent(pattern: str) -> None:
+    lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}, "required": ["a"]}, "mistral")
+    assert at(lowered.schema, "/properties/a/pattern") == pattern
+    assert verify(lowered).opinions[0].accepted is not False
