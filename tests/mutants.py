@@ -39,7 +39,12 @@ from hypothesis import Phase, settings
 ROOT = Path(__file__).resolve().parent.parent
 _MAP, _PLAN = "MUTANTS_MAP", "MUTANTS_PLAN"
 """Variables that tell the process of the tests what it is for, and where the command reads or writes."""
-_READ_SOURCE = ("tests/test_", "tests/runtime/test_pure.py", "tests/cli/test_check_many.py", "tests/providers/lowering/test_new_target.py")
+_READ_SOURCE = (
+    "tests/test_",
+    "tests/runtime/test_pure.py",
+    "tests/cli/test_check_many.py",
+    "tests/providers/lowering/test_new_target.py",
+)
 _MEMORY = 8 << 30
 """Bytes; a loop that no longer ends would take all there are."""
 

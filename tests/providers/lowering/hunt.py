@@ -15,7 +15,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
