@@ -85,7 +85,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
         if kind in artefact.documents:
             documents.append(artefact.documents[kind])
         else:
-            found.add(problems.exports.NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
+            found.add(problems.calls.NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
     found.stop_if_failed()
     return documents
 
@@ -139,10 +139,10 @@ def _refuse(naming: object, batch: object) -> None:
     found = Report()
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
         wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
-        found.add(problems.options.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
+        found.add(problems.settings.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
     if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel"}):
         found.add(
-            problems.options.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted='`"step"` or `"camel"`')
+            problems.settings.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted='`"step"` or `"camel"`')
         )
     found.stop_if_failed()
 

@@ -46,7 +46,7 @@ def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | Non
     if data is None or len(data) <= limit:
         return data
     at = Source(shown_path(path), data[:200].decode("utf-8", "replace")).whole()
-    report.add(problems.size.TooLarge(at=at, what="the file", limit=limit, unit="bytes"))
+    report.add(problems.files.TooLarge(at=at, what="the file", limit=limit, unit="bytes"))
     return None
 
 

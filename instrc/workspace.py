@@ -205,7 +205,7 @@ class Workspace:
         settings = self._project.settings(place)
         review(vibe, registry, report, settings.keywords, templates=settings.templates)
         if not path.endswith(".vibe.json"):
-            report.add(problems.vibe_files.UnfindableVibe(at=vibe.source.whole(), file=place.name))
+            report.add(problems.vibes.UnfindableVibe(at=vibe.source.whole(), file=place.name))
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.limits.incoming import PROGRAM_BYTES

@@ -16,8 +16,8 @@ from pathlib import Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_array, as_object
 from instrc.limits.schemas import CLASS_NUMBER
-from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import map_schemas, walk

@@ -92,7 +92,7 @@ def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) 
         if kind == emit.value:
             return document
     report.add(
-        problems.exports.NoSuchDocument(
+        problems.calls.NoSuchDocument(
             at=Source(shown_path(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
         )
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 from instrc.cli.outputs import write_files
 from instrc.files import read_bytes
 from instrc.limits.programs import FIX_ROUNDS
-from instrc.problems.edits import applied
 from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
+from instrc.problems.suggest import applied
 
 
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:

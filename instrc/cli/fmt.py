@@ -60,7 +60,7 @@ def command(
             differs = True  # it is not in the canonical layout, whether errors or warnings say why
             continue
         if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again
-            report.add(problems.size.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
+            report.add(problems.files.TooLarge(at=source.whole(), what="the formatted file", limit=PROGRAM_BYTES, unit="bytes"))
             continue
         written = mark + source.text
         if diff:
@@ -71,7 +71,7 @@ def command(
         elif text != written:
             changed[Path(path)] = text
         if check and text != written:
-            report.add(problems.layout.Unformatted(at=source.span(0, 0) if mark else _first_difference(source, text)))
+            report.add(problems.files.Unformatted(at=source.span(0, 0) if mark else _first_difference(source, text)))
     if changed and not check:
         _write(changed, report)
     found = report.once()

@@ -97,7 +97,7 @@ def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, repor
     names = tuple(artefact.name for artefact in compiled)
     if export is None or export in names:
         return tuple(artefact for artefact in compiled if export in (None, artefact.name))
-    report.add(problems.exports.NoSuchExport(at=Source(file, "").whole(), asked=export, present=names))
+    report.add(problems.calls.NoSuchExport(at=Source(file, "").whole(), asked=export, present=names))
     return ()
 
 

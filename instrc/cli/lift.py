@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from instrc.cli.inputs import read_json
 from instrc.cli.options import ProblemFormat, one_stdin

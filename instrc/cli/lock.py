@@ -94,7 +94,7 @@ def _stale(lock: Lock) -> list[Problem]:
             reasons += [(next(iter(was), ""), f"`{file}` is not in it") for file in come]
         for file, said in reasons:
             at = place_in_lock(source, reference, file)
-            found.append(problems.locks.StaleLock(at=at, reference=reference, reason=said))
+            found.append(problems.settings.StaleLock(at=at, reference=reference, reason=said))
     return found
 
 

@@ -17,7 +17,7 @@ def command() -> None:
     try:
         from instrc.lsp.features import make_server  # an extra
     except ImportError:
-        show([problems.installed.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
+        show([problems.settings.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
     begin_long_work()
     make_server().serve()

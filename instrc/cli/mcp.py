@@ -59,7 +59,7 @@ def command(
             from instrc.mcp.service import service_of
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
-            raise CompileError([problems.installed.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
+            raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
         show_warnings(programs, shape)
         if any(Process.describes(each.document) for each in programs):

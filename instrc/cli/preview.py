@@ -107,13 +107,13 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     try:
         import tiktoken  # an extra: few need exact numbers
     except ImportError:
-        from instrc.problems.installed import MissingExtra
+        from instrc.problems.settings import MissingExtra
 
         raise CompileError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
     try:
         encoding = tiktoken.get_encoding(tokenizer)
     except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
-        from instrc.problems.options import InvalidOption
+        from instrc.problems.settings import InvalidOption
 
         known = ", ".join(tiktoken.list_encoding_names())
         wanted = f"an encoding that tiktoken can load ({known})"

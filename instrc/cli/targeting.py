@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from instrc.cli.documents import Emit, NamedArtefact, document_to_print
 from instrc.files import shown_path
@@ -169,7 +170,7 @@ def _placing_problems(
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     """Return problems of which only the first loss in the whole report says what to do."""
-    from instrc.problems.losses import LossyTarget
+    from instrc.problems.targets import LossyTarget
 
     said = any(isinstance(each, LossyTarget) for each in report.problems)
     told: list[Problem] = []
@@ -187,7 +188,7 @@ def _placed(
 ) -> list[Problem]:
     """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
     from instrc.cli.places import Places  # only where something is lost
-    from instrc.problems.losses import LossyStrict, LossyTarget
+    from instrc.problems.targets import LossyStrict, LossyTarget
 
     places: dict[int, Places] = {}
     placed: list[Problem] = []

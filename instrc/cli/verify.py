@@ -62,8 +62,8 @@ def command(
 
 def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield what speaks against sending a tool."""
-    from instrc.problems.answers import PayloadRefused
-    from instrc.problems.installed import MissingExtra
+    from instrc.problems.settings import MissingExtra
+    from instrc.problems.targets import PayloadRefused
 
     for breach in found.breaches:
         yield PayloadRefused(at=at, tool=lowered.stem, target=lowered.target, judge="its rules", reason=str(breach))

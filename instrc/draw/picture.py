@@ -15,8 +15,8 @@ from instrc.ir.reads import Read, Value, reads_of
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
 from instrc.limits.programs import PICTURED_LETTERS, PICTURED_LEVELS
+from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
-from instrc.problems.size import TooLarge
 from instrc.source import Span
 
 _AROUND = 80

@@ -49,7 +49,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
         chunks = tuple(context for context in process.body.contexts if isinstance(context, Chunk))
         if len(chunks) < len(process.body.contexts):
             raise CompileError(
-                [problems.options.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
+                [problems.settings.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
             )
         process = batched(process, chunks, batch)
         written = process.to_json()

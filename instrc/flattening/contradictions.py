@@ -87,7 +87,7 @@ def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) 
         if isinstance(reference, str):
             references.append(reference)
         if step.mark == mark:
-            found = problems.references.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
+            found = problems.vibes.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
             if found not in report.problems:
                 report.add(found)
             return

@@ -90,7 +90,7 @@ def _more_characters(before: int, pointer: str) -> int:
     characters = before + len(pointer)
     if characters > TRACED_CHARACTERS:
         unit = "characters of JSON Pointers"
-        raise CompileError([problems.size.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
+        raise CompileError([problems.files.TooLarge(what="the trace", limit=TRACED_CHARACTERS, unit=unit)])
     return characters
 
 

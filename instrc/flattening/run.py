@@ -73,4 +73,4 @@ class Flattening:
 
 def too_large(limit: int) -> CompileError:
     """Return the error for a result over the limit."""
-    return CompileError([problems.size.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])

@@ -27,7 +27,7 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     if unknown:
         known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
         raise CompileError(
-            [problems.options.InvalidOption(option="which", given=excerpt(unknown[0]), wanted=f"one or several of {known}")]
+            [problems.settings.InvalidOption(option="which", given=excerpt(unknown[0]), wanted=f"one or several of {known}")]
         )
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")

@@ -110,6 +110,6 @@ def _engine() -> ModuleType:
         import jsonschema_rs  # an optional extra
     except ImportError:
         raise CompileError(
-            [problems.installed.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+            [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
         ) from None
     return jsonschema_rs

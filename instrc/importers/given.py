@@ -12,10 +12,9 @@ from instrc.jsonreader import RepeatedMember
 from instrc.jsontext import is_writable, loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, is_deeper, pointer, put
 from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
-from instrc.problems.files import InvalidJson
-from instrc.problems.imported import LeftOut, ReadOtherwise
+from instrc.problems.files import InvalidJson, TooLarge
+from instrc.problems.importing import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.size import TooLarge
 from instrc.schema.notes import describe_value
 from instrc.source import Source, Span
 

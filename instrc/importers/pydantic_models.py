@@ -8,8 +8,7 @@ from instrc.importers.functions import description_text, normalize_schema
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import ImportedTool
 from instrc.jsonvalue import Json, Location, as_object
-from instrc.problems.imported import UnusableTool
-from instrc.problems.importing import NotATool
+from instrc.problems.importing import NotATool, UnusableTool
 from instrc.problems.problem import CompileError, Problem
 from instrc.python.functions import UndescribedError
 from instrc.python.types import pydantic_schema

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 from instrc.problems.importing import MissingLibrary, UnloadableObject
-from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra
 from instrc.problems.suggest import nearest
 from instrc.schema.notes import describe_value
 

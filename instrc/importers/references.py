@@ -9,7 +9,7 @@ from instrc.importers.given import Given
 from instrc.jsonvalue import Json, Location, as_object
 from instrc.naming import free_name
 from instrc.problems.problem import CompileError
-from instrc.problems.references import ForbiddenReference
+from instrc.problems.vibes import ForbiddenReference
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas, walk
 

@@ -11,8 +11,7 @@ from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, ImportedTool, kebab
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, Location, as_object, as_texts
-from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
-from instrc.problems.importing import NamelessTool, RepeatedTool
+from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
 from instrc.problems.suggest import comparison_key
 from instrc.schema.walk import map_schemas
 from instrc.source import Span

@@ -7,9 +7,9 @@ from instrc.importers.given import of_value
 from instrc.importers.read_tools import Imported, read_tools
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
-from instrc.problems.imported import ReadOtherwise
-from instrc.problems.options import InvalidOption
+from instrc.problems.importing import ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
+from instrc.problems.settings import InvalidOption
 from instrc.python.objects import model_as_json
 from instrc.python.types import describes_values, schema_of_result
 

@@ -11,7 +11,7 @@ from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps
 from instrc.limits.incoming import IMPORT_ATTEMPTS
 from instrc.lint.review import review
-from instrc.problems.imported import ReadOtherwise, UnusableTool
+from instrc.problems.importing import ReadOtherwise, UnusableTool
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.steps import OutputNotObject

@@ -17,7 +17,7 @@ def schemas_in_memory(vibes: Mapping[str, object] | None, report: Report) -> dic
         return None
     if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
         wanted = "a mapping from names to schemas"
-        raise CompileError([problems.options.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
+        raise CompileError([problems.settings.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
     for name, value in vibes.items():

@@ -155,8 +155,8 @@ class Process(Struct, frozen=True):
 def _unreadable(document: Json, error: UnreadableProcessError | RecursionError) -> CompileError:
     from instrc.ir.block_json import UnreadableProcessError  # only what is wrong needs these
     from instrc.ir.process_faults import faults_of
-    from instrc.problems.launches import UnreadableProcess
     from instrc.problems.problem import CompileError
+    from instrc.problems.runs import UnreadableProcess
 
     if isinstance(error, UnreadableProcessError):
         return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))

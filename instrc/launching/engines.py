@@ -43,7 +43,7 @@ def engine_of(
     if name not in ENGINES:
         reason = f"engines are {names_as_text(ENGINES)}"
         near = nearest(name, ENGINES)
-        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
     if store is not None:
         _require_folder(store)
     module, _, maker = ENGINES[name].partition(":")
@@ -51,7 +51,7 @@ def engine_of(
         loaded = import_module(module)
     except ModuleNotFoundError as error:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
-        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
     made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, keep=keep)
     return made
 

@@ -143,5 +143,5 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
     for address, process in activities.processes():
         if found.setdefault(address, process) != process:
             reason = "it means one process in the program and another one in a process that serves an activity"
-            raise CompileError([problems.launches.UnusableSetting(what="address", word=address, reason=reason)])
+            raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
     return found

@@ -75,9 +75,9 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
         for part in name.split("."):
             found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
-        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason=str(error))]) from None
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=str(error))]) from None
     if not callable(found):
-        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason="it is not a function")])
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
     return found
 
 
@@ -107,4 +107,4 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
             found = activities.find(name.removesuffix("_Activity"))
             near = nearest(name, activities.names())
             handler = None if found is None else found.name
-            yield problems.launches.UnregisteredActivity(activity=name, nearest=near, handler=handler)
+            yield problems.runs.UnregisteredActivity(activity=name, nearest=near, handler=handler)

@@ -64,10 +64,10 @@ class Launcher:
         wrong: list[Problem] = []
         if run is not None and not _ID.fullmatch(run):
             reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
-            wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
+            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
         elif run is not None and file_name(run) != run:
             reason = "no file can have this name on Windows"
-            wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
+            wrong.append(problems.runs.UnusableSetting(what="run id", word=run, reason=reason))
         inputs = given_inputs(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
             raise CompileError(wrong)
@@ -99,22 +99,22 @@ def given_inputs(declared: Json, given: Json, wrong: list[Problem]) -> dict[str,
     if not isinstance(declared, dict):
         return inputs
     wrong += [
-        problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {names_as_text(declared)}")
+        problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {names_as_text(declared)}")
         for name in inputs
         if name not in declared and name != "prompt"
     ]
     if isinstance(given, str) and (written := re.fullmatch(_ASSIGNED, given)) and written[1] in {"prompt", *declared}:
-        wrong.append(problems.launches.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))
+        wrong.append(problems.runs.InvalidInput(word=written[1], reason="is not given with `=`", beside_text=True))
         return inputs
     for name, schema in declared.items():
         if name not in inputs and isinstance(schema, dict) and "default" in schema:
             inputs[name] = schema["default"]
         if name not in inputs and name != "prompt":
             text = given is not None and not isinstance(given, dict)
-            wrong.append(problems.launches.InvalidInput(word=name, reason="is missing", beside_text=text))
+            wrong.append(problems.runs.InvalidInput(word=name, reason="is missing", beside_text=text))
         elif name in inputs and (found := complaints(inputs[name], schema)):
             at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
-            wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+            wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
     return inputs
 
 

@@ -91,7 +91,7 @@ def prepare(
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.exports.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+        raise CompileError([problems.calls.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
     plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
     declared = None if plan is None else plan.flat.graph.inputs
@@ -133,7 +133,7 @@ def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
     found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.exports.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
     return found[0]
 
 
@@ -180,7 +180,7 @@ def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Worksp
             elif realpath(files[address]) != realpath(path):
                 reason = f"it means two files, `{files[address]}` and `{path}`"
                 where = Source(name, "").whole()
-                raise CompileError([problems.launches.UnusableSetting(at=where, what="address", word=address, reason=reason)])
+                raise CompileError([problems.runs.UnusableSetting(at=where, what="address", word=address, reason=reason)])
     return found
 
 

@@ -9,8 +9,8 @@ from typing import Literal, TypeVar, assert_never, overload
 
 from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lifting.slips import Repair
-from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
+from instrc.problems.targets import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.python.types import Adapter
 from instrc.schema.validation import Violation
 from instrc.source import Span

@@ -8,10 +8,9 @@ from typing import cast
 from instrc import arguments
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
-from instrc.problems.answers import InvalidAnswer
-from instrc.problems.installed import MissingExtra
-from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import InvalidOption, MissingExtra
+from instrc.problems.targets import InvalidAnswer
 from instrc.python.typed_dicts import with_readable_dicts
 from instrc.python.types import Adapter, is_adapter, why_undescribed
 from instrc.schema.validation import Violation

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
@@ -35,7 +36,7 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
 
 def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
     """Return a problem that knows whether its keyword stands at the top of an annotation."""
-    from instrc.problems.suspicious import UnknownKeyword
+    from instrc.problems.schemas import UnknownKeyword
 
     if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
         at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.process import Process
@@ -185,7 +186,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     try:
         errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), SOLUTION_VIOLATIONS))
     except RecursionError:
-        yield problems.size.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
+        yield problems.files.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
         return
     except ValueError:  # a number of 5,000 digits: the judge cannot tell
         return

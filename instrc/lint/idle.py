@@ -18,7 +18,7 @@ from instrc.schema.kinds import kinds_spoken_of
 from instrc.schema.vocabulary import SPEAKS_OF, removed_keywords
 
 if TYPE_CHECKING:
-    from instrc.problems.idle import Cause
+    from instrc.problems.schemas import Cause
 
 _NEEDS = {
     "then": ("if",),
@@ -67,7 +67,7 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
                 is_asked = _asks_what_was_evaluated(nodes) if is_asked is None else is_asked
                 if is_asked:
                     continue
-            from instrc.problems.idle import IdleKeyword  # only where there is one
+            from instrc.problems.schemas import IdleKeyword  # only where there is one
 
             yield IdleKeyword(
                 at=span_of(pointer((*node.path, word)), key=True),

@@ -25,7 +25,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iter
     root, read = _of_today(schema, nodes)
     told = frozenset(node.path for node in nodes if _is_told(node))
     for found in impossible_parts(root, read, told):
-        from instrc.problems.impossible import ImpossibleSchema  # only where there is one
+        from instrc.problems.schemas import ImpossibleSchema  # only where there is one
 
         written = next(node.schema for node in nodes if node.path == found.path)
         words = [word for word in written if word in found.words] or list(written)[:1]

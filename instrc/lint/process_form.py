@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, Location, at, listing, pointer, tokens
 from instrc.limits.schemas import CHAINED_REFERENCES
 from instrc.plans.tools import fault_of_tools
-from instrc.problems.launches import UnreadableProcess
 from instrc.problems.plans import InvalidTools
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.runs import UnreadableProcess
 from instrc.problems.schemas import InvalidSchema
 from instrc.schema.walk import walk
 from instrc.schema.wellformed import problems_of

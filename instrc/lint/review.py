@@ -35,7 +35,7 @@ def review(
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
-        from instrc.problems.suspicious import ForeignDocument  # only where there is one
+        from instrc.problems.schemas import ForeignDocument  # only where there is one
 
         report.add(ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
         return
@@ -90,7 +90,7 @@ def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
         return
     for word in slot:
         if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
-            from instrc.problems.idle import IdleKeyword  # only where there is one
+            from instrc.problems.schemas import IdleKeyword  # only where there is one
 
             yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
 
@@ -100,7 +100,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     versions = registry.versions_beside(vibe)
     if len(versions) < 2 or versions[0]:
         return
-    from instrc.problems.vibe_files import HiddenVersion  # only where there is one
+    from instrc.problems.vibes import HiddenVersion  # only where there is one
 
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:
@@ -125,7 +125,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
-        from instrc.problems.vibe_files import InvalidVibe  # only where there is one
+        from instrc.problems.vibes import InvalidVibe  # only where there is one
 
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 

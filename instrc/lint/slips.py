@@ -69,14 +69,14 @@ def _goals_like_names(program: Program) -> list[Problem]:
             goals.append((first.value, first.span))
     if not any(text in known for text, _ in goals):
         return []
-    from instrc.problems.slips import QuotedName  # only where there is one
+    from instrc.problems.habits import QuotedName  # only where there is one
 
     return [QuotedName(at=at, word=text) for text, at in goals if text in known]
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
     """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
-    from instrc.problems.slips import BareFail  # only where there is one
+    from instrc.problems.habits import BareFail  # only where there is one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, Pipe) for stage in node.stages[1:]}
     calls = [node for node in written if isinstance(node, Call)]
@@ -91,7 +91,7 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
 
 def _timed_people(written: list[object]) -> Iterator[Problem]:
     """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
-    from instrc.problems.slips import DeadlineAsArgument  # only where there is one
+    from instrc.problems.habits import DeadlineAsArgument  # only where there is one
 
     for node in written:
         if not isinstance(node, Call) or not node.callee.text.endswith(_PEOPLE):
@@ -108,7 +108,7 @@ def _plain(value: object) -> object:
 
 
 def _indented(program: Program, written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.slips import IndentedStatement  # only where there is one
+    from instrc.problems.habits import IndentedStatement  # only where there is one
 
     bodies = [(*node.statements, node.value) for node in written if isinstance(node, Body)]
     for statements in (program.statements, *bodies):
@@ -148,7 +148,7 @@ def _margin(text: str, start: int) -> str | None:
 
 
 def _empty(written: list[object]) -> Iterator[Problem]:
-    from instrc.problems.slips import EmptyBraces  # only where there are some
+    from instrc.problems.habits import EmptyBraces  # only where there are some
 
     for node in written:
         match node:
@@ -197,7 +197,7 @@ def _similar_labels(written: list[object]) -> Iterator[Problem]:
 
 def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
     """Yield labels that are another one with a wrong letter, and never stand beside it; the rarer one is the slip."""
-    from instrc.problems.slips import SimilarLabel  # only where there is one
+    from instrc.problems.habits import SimilarLabel  # only where there is one
 
     places: defaultdict[str, dict[int, Span]] = defaultdict(dict)
     for number, use in enumerate(uses):

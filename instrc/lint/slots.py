@@ -21,7 +21,7 @@ def empty_slots(graph: Graph, schema_of: Callable[[Instruction], Json]) -> Itera
         for name in _slots(schema):
             filled = any(slot.name == name for slot in application.slots)
             if not filled and not any(_names(annotation, name) for annotation in application.annotations):
-                from instrc.problems.suspicious import EmptySlot  # only where there is one
+                from instrc.problems.schemas import EmptySlot  # only where there is one
 
                 yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
 

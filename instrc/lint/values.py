@@ -42,7 +42,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
     if len(doubtful) > JUDGED_VALUES:
-        from instrc.problems.unchecked import UncheckedValues  # only where there are so many
+        from instrc.problems.files import UncheckedValues  # only where there are so many
 
         at_first = span_of(pointer(doubtful[JUDGED_VALUES][0]))
         yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
@@ -65,7 +65,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         listed = [node[word]] if word == "const" and word in node else node.get(word)
         place = pointer((*path, word))
         if word == "enum" and listed == []:
-            from instrc.problems.listed import EmptyEnum  # only where there is one, as the problems below
+            from instrc.problems.schemas import EmptyEnum  # only where there is one, as the problems below
 
             yield EmptyEnum(at=span_of(place))
         if isinstance(listed, list):
@@ -77,7 +77,7 @@ def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: f
         kinds = kinds_of_types(node["type"]) | (frozenset({"null"}) if node.get("nullable") is True else frozenset())
         wrong = [value for value in listed if kind_of_value(value) not in kinds]
         if wrong:
-            from instrc.problems.listed import ExcludedValue
+            from instrc.problems.schemas import ExcludedValue
 
             yield ExcludedValue(
                 at=span_of(place),
@@ -94,7 +94,7 @@ def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[P
     for index, value in enumerate(listed):
         key = (value.__class__.__name__, dumps(value)) if not is_number(value) else ("number", value)
         if key in seen:
-            from instrc.problems.listed import RepeatedValue  # only where there is one
+            from instrc.problems.schemas import RepeatedValue  # only where there is one
 
             yield RepeatedValue(at=span_of(pointer((*path, "enum", index))), value=_shortened(value))
         seen.add(key)
@@ -107,7 +107,7 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
         return
     wrong = [(index, value) for index, value in enumerate(listed) if not has_format(written, value)]
     for index, value in wrong:
-        from instrc.problems.listed import FormatExcludesValue  # only where there is one
+        from instrc.problems.schemas import FormatExcludesValue  # only where there is one
 
         place = pointer((*path, word) if word == "const" else (*path, word, index))
         every = len(wrong) == len(listed)
@@ -139,7 +139,7 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
             continue
         violations = validator.validate(value, pointer(holder))
         if violations and violations[0].keyword not in _NO_VERDICT:
-            from instrc.problems.listed import RefusedDefault
+            from instrc.problems.schemas import RefusedDefault
 
             place = span_of(pointer(path))
             yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)

@@ -34,7 +34,7 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
     for kind in (*found, impossible(schema, nodes, span_of)):
         yield from islice(kind, TOLD_OF_A_KIND)
         if (further := next(kind, None)) is not None:
-            from instrc.problems.unchecked import FurtherProblems  # only where there are so many
+            from instrc.problems.files import FurtherProblems  # only where there are so many
 
             yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
 
@@ -56,7 +56,7 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
             continue
         for below, pattern in patterns_in(node):
             if (why := too_large(pattern)) is not None:
-                from instrc.problems.unchecked import PatternTooLarge  # only where there is one
+                from instrc.problems.files import PatternTooLarge  # only where there is one
 
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
@@ -65,8 +65,8 @@ _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
+    from instrc.problems.schemas import UnknownKeyword
     from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
-    from instrc.problems.suspicious import UnknownKeyword
 
     return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, OFFERED))
 
@@ -86,8 +86,8 @@ _OF_OTHERS = {
 
 
 def _unknown_format(written: str, at: Span | None) -> Problem:
+    from instrc.problems.schemas import UnknownFormat
     from instrc.problems.suggest import nearest
-    from instrc.problems.suspicious import UnknownFormat
 
     return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
 
@@ -95,7 +95,7 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
 def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield pairs of bounds between which there is nothing."""
     for lower, upper, _ in empty_ranges(node):
-        from instrc.problems.suspicious import EmptyRange
+        from instrc.problems.schemas import EmptyRange
 
         yield EmptyRange(
             at=span_of(pointer((*path, lower))),

@@ -9,7 +9,7 @@ from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.places import PathChain, pointer_of
-from instrc.problems.budgets import BudgetExceeded
+from instrc.problems.targets import BudgetExceeded
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import schemas_under, subschemas

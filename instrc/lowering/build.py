@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -17,7 +16,7 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.survey import Survey
-from instrc.problems.budgets import BudgetExceeded
+from instrc.problems.targets import BudgetExceeded
 from instrc.schema.members import required_names
 
 
@@ -41,7 +40,7 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     if dialect.plain is None:
         return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
-    told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
+    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
     return structs.replace(
         first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
     )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.jsonvalue import Json
 from instrc.lowering.context import Log
 from instrc.lowering.losses import Loss
-from instrc.problems.budgets import BudgetExceeded
+from instrc.problems.targets import BudgetExceeded
 
 SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
 """Keywords of a schema that asks nothing of a value."""

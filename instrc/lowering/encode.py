@@ -13,9 +13,8 @@ from instrc.dialects.catalogue import known_target
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, equal, pointer
 from instrc.plain_values import takes_plain_values
-from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
-from instrc.problems.targets import UnreadableMap
+from instrc.problems.targets import InvalidAnswer, UnreadableMap
 from instrc.python.values import json_of, why_unwritten
 from instrc.schema.validation import json_fault, validate
 

@@ -10,9 +10,9 @@ from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lowering.account import Account
 from instrc.lowering.grouped_losses import grouped_losses
 from instrc.lowering.losses import WHOLE, Loss
-from instrc.problems.losses import LossyStrict, LossyTarget
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.targets import LossyStrict, LossyTarget
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,9 +12,9 @@ from instrc.jsonvalue import Json, Location, as_object, at, mapping, pointer
 from instrc.limits.payloads import LOWERED_SCHEMAS, NAMES_AND_PATTERNS
 from instrc.lowering.losses import Loss
 from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
+from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
-from instrc.problems.size import TooLarge
 from instrc.schema.discriminators import KEYWORD as DISCRIMINATOR
 from instrc.schema.discriminators import spelt_out
 from instrc.schema.drafts import LATEST, dialect_of_uri, unknown

@@ -26,9 +26,9 @@ from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal, unique_name
 from instrc.lowering.options import LoweringOptions, Recursion
 from instrc.plain_values import takes_plain_values
-from instrc.problems.budgets import BudgetExceeded
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.problems.targets import BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _lower_member(
             return _Joined(replace(other, account=(*other.losses, *unordered)), again)
     if not over or dialect.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
-    told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
+    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
     plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
     lowering = lower_tool(sent_tool, plain, options, documents)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")

@@ -33,8 +33,8 @@ from instrc.lowering.sample import sample
 from instrc.lowering.spelling import standard
 from instrc.lowering.swaps import swaps
 from instrc.plain_values import takes_plain_values
+from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
-from instrc.problems.size import TooLarge
 from instrc.schema.validation import json_fault
 from instrc.schema.wellformed import problems_of
 

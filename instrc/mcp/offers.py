@@ -46,7 +46,7 @@ class Offers:
         made = ServerTool(lower(schema, target=TARGET, name=name), call)
         if made.name in self.offers:
             reason = "two would be one tool: give one another name"
-            raise CompileError([problems.launches.UnusableSetting(what="tool", word=made.name, reason=reason)])
+            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json) -> Json:

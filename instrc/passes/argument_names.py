@@ -13,7 +13,7 @@ from instrc.source import Span
 def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -> Problem:
     """Return the problem of a name that what is called does not take."""
     near = nearest(name, known)
-    return problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=known)
+    return problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=known)
 
 
 def missing_arguments(
@@ -26,4 +26,4 @@ def missing_arguments(
     if len(missing) <= sum(not nearest(name, known) for name in unknown):
         return None
     first, *others = missing
-    return problems.plan_arguments.MissingArgument(at=at, pointer="", callee=callee, argument=first, others=tuple(others))
+    return problems.plans.MissingArgument(at=at, pointer="", callee=callee, argument=first, others=tuple(others))

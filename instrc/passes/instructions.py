@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.flattening.flatten import flatten

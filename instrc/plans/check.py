@@ -14,8 +14,17 @@ from instrc.plans.order import circles
 from instrc.plans.output_parts import elements, is_no_list, part
 from instrc.plans.reading import read_tasks
 from instrc.plans.tools import PlanTool, ToolSet, fault_of_tools, tools_by_name, why_undescribed
-from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
-from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
+from instrc.problems.plans import (
+    CircularPlan,
+    DanglingTask,
+    DuplicateTask,
+    InvalidTools,
+    MissingArgument,
+    PlanProblem,
+    UnknownArgument,
+    UnknownTool,
+    WrongArgument,
+)
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 

@@ -12,8 +12,7 @@ from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import uniform_value
 from instrc.plans.tools import PlanTool, ToolSet
-from instrc.problems.plan_arguments import WrongArgument
-from instrc.problems.plans import InvalidPlan, PlanProblem
+from instrc.problems.plans import InvalidPlan, PlanProblem, WrongArgument
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})

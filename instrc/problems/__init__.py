@@ -1,7 +1,7 @@
 """What can be wrong, as values.
 
-A problem is a frozen dataclass of facts: spans, names, paths.
-Its words are properties computed from them; its docstring is the page that `instrc explain` prints.
+A problem is a frozen class of facts: spans, names, paths.
+Its message and its hint are made of the facts; its page in `pages/` is what `instrc explain` prints.
 
 There are many, and to define them takes longer than to compile a small program, so they are loaded on demand:
 `problems.files.InvalidJson` loads the module `files` when it is first named.
@@ -9,121 +9,34 @@ There are many, and to define them takes longer than to compile a small program,
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from instrc.problems import (
-        answers,
-        bindings,
-        blocks,
-        bounds,
-        calls,
-        conditions,
-        deadlines,
-        exports,
-        files,
-        habits,
-        hidden,
-        idle,
-        imported,
-        importing,
-        impossible,
-        installed,
-        keys,
-        keywords,
-        launches,
-        layout,
-        listed,
-        locks,
-        misplaced,
-        names,
-        notation,
-        options,
-        paths,
-        plan_arguments,
-        plan_steps,
-        plans,
-        programs,
-        references,
-        runs,
-        schemas,
-        settings,
-        size,
-        steps,
-        strings,
-        suspicious,
-        targets,
-        taskbench,
-        taskbench_links,
-        text,
-        unchecked,
-        unknown_name,
-        unread,
-        vibe_files,
-        vibes,
-        words,
-    )
-
-__all__ = [
-    "answers",
-    "bindings",
-    "blocks",
-    "bounds",
-    "calls",
-    "conditions",
-    "deadlines",
-    "exports",
-    "files",
-    "habits",
-    "hidden",
-    "idle",
-    "imported",
-    "importing",
-    "impossible",
-    "installed",
-    "keys",
-    "keywords",
-    "launches",
-    "layout",
-    "listed",
-    "locks",
-    "misplaced",
-    "names",
-    "notation",
-    "options",
-    "paths",
-    "plan_arguments",
-    "plan_steps",
-    "plans",
-    "programs",
-    "references",
-    "runs",
-    "schemas",
-    "settings",
-    "size",
-    "steps",
-    "strings",
-    "suspicious",
-    "targets",
-    "taskbench",
-    "taskbench_links",
-    "text",
-    "unchecked",
-    "unknown_name",
-    "unread",
-    "vibe_files",
-    "vibes",
-    "words",
-]
+    from instrc.problems import blocks as blocks
+    from instrc.problems import calls as calls
+    from instrc.problems import files as files
+    from instrc.problems import habits as habits
+    from instrc.problems import importing as importing
+    from instrc.problems import names as names
+    from instrc.problems import plans as plans
+    from instrc.problems import punctuation as punctuation
+    from instrc.problems import runs as runs
+    from instrc.problems import schemas as schemas
+    from instrc.problems import settings as settings
+    from instrc.problems import statements as statements
+    from instrc.problems import steps as steps
+    from instrc.problems import targets as targets
+    from instrc.problems import text as text
+    from instrc.problems import vibes as vibes
 
 
 def __getattr__(name: str) -> ModuleType:
     """Load a module of problems when it is first named."""
-    if name not in __all__:
+    try:
+        return import_module(f"instrc.problems.{name}")
+    except ModuleNotFoundError:
         message = f"module 'instrc.problems' has no attribute {name!r}"
-        raise AttributeError(message)
-    from importlib import import_module
-
-    return import_module(f"instrc.problems.{name}")
+        raise AttributeError(message) from None

@@ -1,12 +1,13 @@
-"""Problems with blocks: parts that are missing or misplaced."""
+"""Problems with blocks: their parts, conditions, bounds and deadlines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import re
+from typing import Literal
 
-from instrc.problems.edits import insertion, replacement
+from instrc.limits.programs import LISTED_VALUES
 from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
 from instrc.source import Span
 
 FORMS = {
@@ -21,114 +22,49 @@ MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before 
 """What to do where a block has a second `else`, or a second pair of braces behind it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StrayElse(Problem):
-    """An `else` belongs to no block.
-
-    A `when`, a `try` and a `repeat` with a bound have one `else` each.
-
-    ```aug letter.aug
-    const answer = Confirm(prompt);
-    when answer.ok { Send } else { Ask } else { Stop }
-    ```
-
-    For more branches write `else when CONDITION { … }` before the last `else`.
-    """
-
-    name: ClassVar[str] = "stray-else"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this `else` belongs to no block"
+    name = "stray-else"
+    message = "this `else` belongs to no block"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return MORE_BRANCHES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingElse(Problem):
-    """Braces follow the braces of a `when` or a `try`, without an `else` between them.
-
-    The second pair of braces needs the word `else` before it.
-
-    ```aug letter.aug
-    const answer = Confirm(prompt);
-    when answer.ok { Send(answer) } { Ask(answer) }
-    ```
-
-    Write `when answer.ok { Send(answer) } else { Ask(answer) }`.
-    """
-
-    name: ClassVar[str] = "missing-else"
+    name = "missing-else"
+    message = "`else` is missing before the second braces of this `{word}`"
 
     word: str
     """The word that begins the block."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`else` is missing before the second braces of this `{self.word}`"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return f"write `{FORMS[self.word]}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return insertion(self.at, "else ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StrayBraces(Problem):
-    """Braces follow a block that has all its braces.
-
-    An `else`, a `do`, an `each` and a `repeat` have one pair of braces; all that they do is in it.
-
-    ```aug letter.aug
-    do { Draft(prompt) } { Send(prompt) }
-    ```
-
-    Write `do { Draft(prompt); Send(prompt) }`.
-    """
-
-    name: ClassVar[str] = "stray-braces"
+    name = "stray-braces"
+    message = "these braces belong to no block: the `{word}` before them has its own"
 
     word: str
     """The word that the braces before these belong to."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"these braces belong to no block: the `{self.word}` before them has its own"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.word == "else":
             return MORE_BRANCHES
         return f"put all that the `{self.word}` does into one pair of braces, or begin these with `do`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingBraces(Problem):
-    """The value of a block is an object without its own braces.
-
-    The braces of a block contain statements and a value, so an object in it needs its own pair of braces.
-
-    ```aug letter.aug
-    const answer = Confirm(prompt);
-    when answer.ok { text: Draft, tone: Tone }
-    ```
-
-    Write `when answer.ok { { text: Draft, tone: Tone } }`.
-    """
-
-    name: ClassVar[str] = "missing-braces"
+    name = "missing-braces"
+    message = "an object in a block needs its own braces"
+    hint = "write `{ { key: value } }`"
 
     opening: Span | None = None
     """The brace of the block."""
@@ -136,18 +72,7 @@ class MissingBraces(Problem):
     """The brace that ends it, where it is known."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "an object in a block needs its own braces"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write `{ { key: value } }`"
-
-    @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         if self.opening is None or self.closing is None:
             return ()
         after = self.opening.source.span(self.opening.end, self.opening.end)
@@ -155,65 +80,30 @@ class MissingBraces(Problem):
         return (Fix("add a pair of braces", (Edit(after, " {"), Edit(before, "} "))),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BracesAfterName(Problem):
-    """Braces follow a name on the same line, as if the name began a block or were called.
-
-    Blocks begin with `when`, `each`, `repeat`, `try` or `do`; a call has round brackets.
-
-    ```aug letter.aug
-    Draft { tone: "warm" }
-    ```
-
-    Write `Draft({ tone: "warm" })`. Write an object that is its own statement on its own line.
-    """
-
-    name: ClassVar[str] = "braces-after-name"
+    name = "braces-after-name"
+    message = "`{word}` does not begin a block, and a call has round brackets"
 
     word: str
     duration: str = ""
     """The duration behind the word, as it is to be written."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` does not begin a block, and a call has round brackets"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         told = INSTEAD.get(self.word.casefold(), f"write `{self.word}({{ … }})`")
         return told.replace("PT30S", self.duration) if self.duration else told
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StrayWord(Problem):
-    """A word that belongs to a block is in the wrong place.
-
-    In an `each`, `max` comes before the braces. In a `repeat`, `until`, `max` and `keep` come after the braces.
-
-    ```aug letter.aug
-    const people = Identify(prompt);
-    each person in people.guests { Greet(person) } max 5
-    ```
-
-    Write `each person in people.guests max 5 { … }`.
-    """
-
-    name: ClassVar[str] = "stray-word"
+    name = "stray-word"
+    message = "`{word}` does not belong to what is written before it"
 
     word: str
     block: str = ""
     """The word that begins the block before it."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` does not belong to what is written before it"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.word == "times":
             return "leave it out: the number alone is the bound"
         if self.word in {"is", "or"}:
@@ -255,21 +145,9 @@ INSTEAD = {
 """What to write instead of words before braces, in lower case."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IncompleteBlock(Problem):
-    """A block lacks one of its parts.
-
-    ```aug letter.aug
-    const people = Identify(prompt);
-    each person of people.attendees { Greet(person) }
-    ```
-
-    Write `each person in people.attendees { … }`.
-    The blocks are `when PATH { … } else { … }`, `each NAME in PATH { … }`, `repeat { … } until PATH`,
-    `repeat NAME in PATH { … }`, `try { … } else { … }` and `do { … }`.
-    """
-
-    name: ClassVar[str] = "incomplete-block"
+    name = "incomplete-block"
+    message = "this `{word}` needs {missing} here"
 
     word: str
     """The word that begins the block."""
@@ -281,18 +159,230 @@ class IncompleteBlock(Problem):
     """The correct form of what was probably intended."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"this `{self.word}` needs {self.missing} here"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.advice:
             return self.advice
         return f"write `{FORMS.get(self.word, FORMS['repeat'])}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return replacement(self.at, self.put) if self.put else ()
+
+
+class BadBound(Problem):
+    name = "bad-bound"
+    message = "a bound is a whole number from 1 to {limit:,}"
+    hint = "write such a number; remove a block that should not run at all"
+
+    limit: int
+
+
+class KeepOverMax(Problem):
+    name = "keep-over-max"
+    severity = "warning"
+    message = "`keep {keep}` has no effect: there are {most} rounds at most"
+    hint = "leave `keep` out, or write `max {keep}` or more"
+
+    keep: int
+    most: int
+
+
+_CALENDAR = re.compile(r"""["']P[0-9]+[MY]""")
+"""A duration in months or years."""
+
+
+class BadDuration(Problem):
+    name = "bad-duration"
+
+    word: str = ""
+    """`within` or `delay`, if it is behind one."""
+    over: bool = False
+    """Whether it is a deadline of no time at all."""
+    written: str = ""
+    """What is written in its place, if that is no string."""
+    instead: str | None = None
+    """The same time in ISO 8601, if it can be told."""
+
+    @property
+    def message(self) -> str:
+        if self.over:
+            return "this deadline is over before anything can be done"
+        if self.written:
+            return f"`{self.written}` is not a duration of ISO 8601"
+        return f"`{self.word}` needs a duration of ISO 8601"
+
+    @property
+    def hint(self) -> str | None:
+        if self.over:
+            return 'write how long to wait, `"PT30S"`, or leave the deadline out'
+        if self.at is not None and _CALENDAR.search(self.at.text):
+            return 'months and years have no fixed length: write days, `"P30D"`'
+        if self.instead:
+            return f'write `"{self.instead}"`, in `@ {{ within: "{self.instead}" }}` after the step or block'
+        return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
+
+
+class MisplacedDeadline(Problem):
+    name = "misplaced-deadline"
+
+    word: str
+    place: Literal["condition", "words", "input", "context", "slot", "twice"] = "condition"
+    """Where it is written; `words` if it is not an annotation, `twice` if there is another one."""
+
+    @property
+    def message(self) -> str:
+        match self.place:
+            case "words":
+                return f"`{self.word}` is not a word of the language: a deadline is an annotation"
+            case "condition":
+                return f"`{self.word}` is in a condition, where only a schema is allowed"
+            case "input":
+                return f"`{self.word}` is on an input, which nobody waits for"
+            case "context":
+                return f"`{self.word}` is on a context: only its steps can have one"
+            case "slot":
+                return f"`{self.word}` is on the contents of a slot, which are not a separate step"
+            case "twice":
+                return f"`{self.word}` is written twice for the same step or block"
+
+    @property
+    def hint(self) -> str | None:
+        match self.place:
+            case "words":
+                return 'write it in braces after the step: `Confirm_User(draft) @ { within: "P2D" }`'
+            case "condition":
+                return "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`"
+            case "input" | "context":
+                return "write it after the step that is waited for"
+            case "slot":
+                return "write it after the step that has the slot"
+            case "twice":
+                return "remove one of the two"
+
+
+class IdleDeadline(Problem):
+    name = "idle-deadline"
+    severity = "warning"
+    hint = "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
+
+    words: tuple[str, ...]
+    """`within`, `delay`, or both."""
+
+    @property
+    def message(self) -> str:
+        return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine waits for it"
+
+
+class NeverTrue(Problem):
+    name = "never-true"
+    severity = "warning"
+    message = "this condition never holds: the schema of the value excludes it"
+
+    admitted: tuple[str, ...] = ()
+    """The values that the schema lists, as they are written there."""
+    advice: str = ""
+    """What to write instead, if that is known from the type of the value."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.advice:
+            return self.advice
+        if not self.admitted:
+            return "compare it with the values that the schema allows"
+        shown = ", ".join(f"`{value}`" for value in self.admitted[:LISTED_VALUES])
+        return f"the schema allows {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
+
+
+class AlwaysTrue(Problem):
+    name = "always-true"
+    severity = "warning"
+    message = "this condition always holds: the schema of the value allows nothing else"
+    hint = "remove it, or ask for something that the schema does not guarantee"
+
+
+class UnchangingCondition(Problem):
+    name = "unchanging-condition"
+    message = "this value is the same in every round: it comes from outside the block"
+    hint = "put the step that gives this value into the block"
+
+
+class MayBeNull(Problem):
+    name = "may-be-null"
+    severity = "warning"
+    message = "the argument `{argument}` of `{word}` may be `null`, which its schema excludes"
+    hint = "check it first with `when`, or let the schema of the argument allow `null`"
+
+    word: str
+    argument: str
+
+
+class BadCondition(Problem):
+    name = "bad-condition"
+
+    slip: str
+    """`brackets`, `call`, `range`, `scalar`, `list`, `or` or `value`."""
+    word: str = "when"
+    empty: bool = False
+    """Whether it is a list of nothing."""
+
+    @property
+    def message(self) -> str:
+        match self.slip:
+            case "brackets":
+                return f"what follows `{self.word}` is written without brackets"
+            case "call" | "range":
+                return f"a call cannot follow `{self.word}`: write a name or a path"
+            case "scalar" | "list":
+                return "`is` needs a text, a number, `true`, `false` or `null` after it"
+            case "or":
+                return "`or` needs a whole condition after it, with its own path"
+            case _:
+                return f"`{self.word}` needs a name or a path after it"
+
+    @property
+    def hint(self) -> str | None:
+        match self.slip:
+            case "brackets":
+                return "remove the brackets"
+            case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
+                return f"a program computes nothing: write `PATH @ {instead}`"
+            case "call":
+                return "name the result of the call first: `const answer = …`"
+            case "range":
+                return "write the number of times as a literal: `each i in 3 { … }`"
+            case "scalar":
+                return _scalar(self.word)
+            case "list" if self.empty:
+                return "write `PATH @ { maxItems: 0 }` for an empty list"
+            case "list":
+                return "write `PATH @ { enum: […] }` for one of several values"
+            case "or":
+                return f"write the path again: `PATH is … or PATH is {self.word}`"
+            case _ if self.word == "in":
+                return "write the path of a list that a step or an `input` gives: `each NAME in found.items { … }`"
+            case _:
+                return "write a name such as `answer`, or a path such as `answer.ok`"
+
+
+_CALLED = {
+    **dict.fromkeys(("contains", "includes", "has"), "{ contains: { const: … } }"),
+    **dict.fromkeys(("len", "length", "count", "size", "any", "not_empty", "notempty"), "{ minItems: 1 }"),
+    **dict.fromkeys(("empty", "is_empty", "isempty"), "{ maxItems: 0 }"),
+    **dict.fromkeys(("exists", "defined", "is_defined", "isdefined", "bool"), "{}"),
+    **dict.fromkeys(("startswith", "starts_with", "endswith", "ends_with", "matches", "match"), '{ pattern: "…" }'),
+}
+"""What a condition says in a JSON Schema where other languages call a function, in lower case."""
+_ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}
+"""Words of people for what is true or not."""
+
+
+def _scalar(word: str) -> str | None:
+    """Return what to write instead of a word after `is`."""
+    constant = FOREIGN_VALUES.get(word) or _ANSWERS.get(word.casefold())
+    if constant is not None:
+        return f"write `{constant}`"
+    if word in {"in", "one"}:
+        return "write `PATH @ { enum: […] }` for one of several values"
+    if word == "empty":
+        return 'write `""` for an empty text; of a list `PATH @ { maxItems: 0 }`'
+    return f'write a text in quotes: `is "{word}"`' if word.isidentifier() else "write one of these"

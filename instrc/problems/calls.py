@@ -1,38 +1,17 @@
-"""Problems with calls: values that cannot be called, and arguments that a mixin or a process cannot take."""
+"""Problems with calls and annotations, and with the programs and exports that are called."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import re
 
-from instrc.problems.edits import renamings
-from instrc.problems.lookalikes import strange_letter, twin
 from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import did_you_mean
-from instrc.problems.wording import CHOSEN_FOR_RUNS, OF_RUNS
+from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, did_you_mean, renamings, strange_letter, twin
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotCallable(Problem):
-    """A value is used like an instruction.
-
-    Only instructions can be called or receive what is piped to them.
-    A local name is an instruction if it is bound to a bare name or an `aug:` reference; any other local name is a value.
-
-    ```aug letter.aug
-    const draft = Draft(prompt);
-    draft(prompt)
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Pass the value to an instruction instead: `Improve(draft)`.
-    """
-
-    name: ClassVar[str] = "not-callable"
+    name = "not-callable"
+    message = "`{word}` is a value, not an instruction"
 
     word: str
     places: tuple[Span, ...] = ()
@@ -40,79 +19,36 @@ class NotCallable(Problem):
     """Whether an instruction has the same name."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is a value, not an instruction"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.hides:
             return f"the name `{self.word}` hides the instruction: choose another name for the value"
         return "write a value in the brackets of a call, or at the start of a pipe"
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return tuple(Label(place, "defined here") for place in self.places)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotAProcess(Problem):
-    """`LaunchProcess` is given something that is not a process.
-
-    It takes the name or the `aug:` reference of one vibe whose properties are contexts:
-    `llmContext1`, `serverContext1`, …
-
-    ```aug letter.aug
-    LaunchProcess(Draft)
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Compile the process, save it as a vibe, and launch that.
-    """
-
-    name: ClassVar[str] = "not-a-process"
+    name = "not-a-process"
 
     word: str
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if self.word.startswith("LaunchProcess("):
             return "`LaunchProcess` takes one name or reference of a process"
         return f"`{_short(self.word)}` is not a process that is saved as a vibe"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.word.startswith("LaunchProcess(") and self.at is not None and self.at.text != self.word:
             return "write the name alone, as in `LaunchProcess(ScheduleMeeting)`: the model fills in what starts it"
         return "compile the process with `--emit process`, save it as a vibe, and launch that"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedContext(Problem):
-    """The brackets of a process contain something other than contexts, or a context is outside a process.
-
-    `Process(…)` takes contexts only, in their order: `LLM_Context(…)`, `Server_Context(…)`, `User_Context(…)`.
-    It is an export, never an argument.
-
-    ```aug letter.aug
-    Process(Draft)
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Say who carries out the step: `Process(LLM_Context({ draft: Draft }))`.
-    """
-
-    name: ClassVar[str] = "misplaced-context"
+    name = "misplaced-context"
 
     word: str
     held: bool = False
@@ -120,38 +56,19 @@ class MisplacedContext(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if self.held:
             return "the contexts of a process are not written in braces"
         return f"`{_short(self.word)}` is not allowed here"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.held:
             return "write them one after the other: `Process(LLM_Context({ a: A }), Server_Context({ b: B_Activity(a) }))`"
         return "a process is an export, and contains only `LLM_Context(…)`, `Server_Context(…)` and `User_Context(…)`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyArguments(Problem):
-    """A mixin is given a second plain argument.
-
-    Every argument of a mixin fills a slot: the one plain argument fills the slot `default`, all others need a name.
-
-    ```aug letter.aug
-    Introspect_Mixin(Draft, Draft)
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Pass several steps as an object, `Introspect_Mixin({ default: { first: Draft, second: Draft } })`,
-    or nest them: `Introspect_Mixin(Improve(Draft))`.
-    """
-
-    name: ClassVar[str] = "too-many-arguments"
+    name = "too-many-arguments"
 
     mixin: str
     first: Span | None
@@ -160,7 +77,6 @@ class TooManyArguments(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if self.inputs:
             return f"`{self.mixin}` takes one plain argument, its `prompt`, and it is given already"
         if self.first is None:
@@ -169,7 +85,6 @@ class TooManyArguments(Problem):
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.mixin == "StartProcess":
             return 'name the argument: `StartProcess({ name: "…", llmContext1: A })`'
         if named := next((each for each in self.inputs if each != "prompt"), None):
@@ -180,29 +95,12 @@ class TooManyArguments(Problem):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return () if self.first is None else (Label(self.first, "fills the slot"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SlotNotFound(Problem):
-    """An argument names a property that the instruction does not have.
-
-    A constant, or a call in braces, fills the property of that name.
-    Only an open instruction takes new properties: one without `properties`, or whose `additionalProperties` is not `false`.
-
-    ```aug letter.aug
-    Draft({ tone: "warm" })
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Use the name of one of its properties. To let it read the result of a call, use brackets: `Draft(tone: Tone)`.
-    """
-
-    name: ClassVar[str] = "slot-not-found"
+    name = "slot-not-found"
+    message = "`{holder}` has no property `{word}`"
 
     word: str
     holder: str
@@ -210,13 +108,7 @@ class SlotNotFound(Problem):
     slots: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.holder}` has no property `{self.word}`"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.holder == "Loop_Mixin" and self.word.lower().startswith(("max", "count", "times", "rounds", "limit")):
             return "bound it by `Loop_Mixin(…) @ { properties: { _iteration: { maximum: 5 } } }`"
         if self.word in OF_RUNS and not self.nearest:
@@ -230,29 +122,11 @@ class SlotNotFound(Problem):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return renamings(self.at, self.word, self.nearest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyMixin(Problem):
-    """A mixin contains no step of the model.
-
-    A mixin is merged into the model steps in its brackets. It cannot contain a step of the server or of a person,
-    a step whose result such a step needs, what is piped in, or what another mixin contains already.
-
-    ```aug letter.aug
-    Introspect_Mixin(Fetch_Activity)
-    ```
-
-    ```json schemas/fetch_Activity.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Put it around the step of the model: `Introspect_Mixin(Draft(Fetch_Activity))`.
-    """
-
-    name: ClassVar[str] = "empty-mixin"
+    name = "empty-mixin"
 
     mixin: str
     elsewhere: str = ""
@@ -260,14 +134,12 @@ class EmptyMixin(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if self.elsewhere:
             return f"`{self.mixin}` contains nothing: another mixin contains this step `{self.elsewhere}` already"
         return f"`{self.mixin}` contains no step of the model"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.elsewhere:
             return 'equal calls are one step: nest the mixins, `A_Mixin(B_Mixin(…))`, or let the calls differ, `… @ "the second"`'
         return f"write a step of the model in its brackets, as in `{self.mixin}(Draft(prompt))`"
@@ -275,3 +147,209 @@ class EmptyMixin(Problem):
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+class MisplacedCall(Problem):
+    name = "misplaced-call"
+    message = "`{word}` cannot be composed into `{holder}`: the model does not fill it in"
+    hint = "pass its result in brackets: `{holder}(name: …)`"
+
+    word: str
+    holder: str
+
+
+class MisplacedData(Problem):
+    name = "misplaced-data"
+    message = "a literal is not allowed here: it is not the result of a step"
+
+    failing: bool = False
+    """Whether it is an argument of `Fail`."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.failing:
+            return 'name the arguments: `Fail(code: "…", message: "…")`'
+        if self.at is not None and re.search(r"\d,\Z", self.at.source.text[: self.at.start][-2:]) and self.at.text.isdecimal():
+            return "write the point of a number as `.`, as in `1.5`"
+        if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
+            return 'a goal needs steps after it: `"…" | Draft`'
+        if self.at is not None and self.at.text[1:-1] == "prompt":
+            return "without quotes, `prompt` is what the program was asked"
+        if self.at is not None and self.at.text[1:5].casefold() == "aug:":
+            return "if a reference is meant, write it without quotes"
+        return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
+
+
+class NotData(Problem):
+    name = "not-data"
+    message = "data contains only literals"
+
+    @property
+    def hint(self) -> str | None:
+        if self.characters.partition("(")[0].endswith("_Activity"):
+            return "for tools from which a model chooses, write `Plan(Search_Activity, Book_Activity)`"
+        return "pass results as separate arguments"
+
+
+class MisplacedAnnotation(Problem):
+    name = "misplaced-annotation"
+
+    block: bool = False
+    """Whether it follows a block."""
+    values: bool = False
+    """Whether it follows an object of values."""
+
+    @property
+    def message(self) -> str:
+        if self.values:
+            return "an object of values has no schema of its own: its members are steps"
+        if self.block:
+            return "a block has no schema to annotate: it takes `within`, `delay` and a description"
+        return "there is no schema here to annotate"
+
+    @property
+    def hint(self) -> str | None:
+        return "put the `@` after a call in the block" if self.block else "put the `@` after a call"
+
+
+class MisplacedBlock(Problem):
+    name = "misplaced-block"
+    message = "a block is not allowed here"
+    hint = "let it come first and pass its value in brackets"
+
+
+_OF_RUNS = frozenset({"invoke", "ainvoke", "run", "execute", "call", "stream", "batch", "forward", "send", "kickoff"})
+"""Methods that run something in other systems."""
+
+
+class BracketAfterValue(Problem):
+    name = "bracket-after-value"
+
+    member: str = ""
+    """The member before it, as `then` in `Draft(prompt).then(…)`."""
+    of_value: bool = True
+    """Whether it is the member of a value, not of a module of another language: `dspy.Predict(…)`."""
+
+    @property
+    def message(self) -> str:
+        return f"`.{self.member}` is a member, not a function" if self.member else "what is before this `(` cannot be called"
+
+    @property
+    def hint(self) -> str | None:
+        if self.member in _OF_RUNS:
+            return "remove it: `instrc run FILE` runs a program"
+        if self.member in {"all", "gather", "race"}:
+            return "steps that do not read each other's results are written beside each other: `{ a: A, b: B }`"
+        if self.member in {"log", "print"}:
+            return "remove it: the value of the last expression is the result"
+        if self.member and not self.of_value:
+            before = "" if self.at is None else self.at.source.text[: self.at.start].removesuffix(self.member)
+            if re.search(r"\.\s*\n\s*\Z", before[-200:]):
+                return f"remove the `.` that ends the line before, or write `{self.member}(…)` alone if it has another meaning"
+            return f"instructions are not parts of something: call one by its name alone, as in `{self.member}(…)`"
+        if self.member:
+            return "pass the value to an instruction: `… | Review`, or `Review(…)`"
+        return "write `;` before it to begin a new statement, or `|` to begin a stage"
+
+
+class CircularProgram(Problem):
+    name = "circular-program"
+    hint = "to repeat steps until the result is good, write `repeat { … } until …`"
+
+    uris: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        return "a program calls itself: " + " calls ".join(f"`{uri}`" for uri in self.uris)
+
+
+class UnchosenExport(Problem):
+    name = "unchosen-export"
+
+    known: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        return (
+            f"this program has {len(self.known)} exports, and a call needs one" if self.known else "this program exports nothing"
+        )
+
+    @property
+    def hint(self) -> str | None:
+        names = [name for name in self.known if not name.startswith("(")]
+        if names:
+            return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}"
+        if self.known:
+            return "give the one that is meant a name there, `tool NAME = …`, and write `#NAME` after the reference"
+        return "write what it gives as its last line"
+
+
+class UnknownExport(Problem):
+    name = "unknown-export"
+    message = "the program exports nothing called `{word}`"
+
+    word: str
+    known: tuple[str, ...]
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest or tuple(name for name in self.known if not name.startswith("("))[:5])
+
+
+class ProgramWithSuffix(Problem):
+    name = "program-with-suffix"
+    message = "`{word}` is a program, and a program has no executor"
+    hint = "rename `{path}`: a name with this suffix is the name of an instruction"
+
+    word: str
+    path: str
+
+
+class ForeignProcess(Problem):
+    name = "foreign-process"
+    severity = "warning"
+    message = "from the program that is compiled, `{word}` does not lead to `{path}`"
+    hint = "to run the compiled document, add the root of that file to `shared` in the settings; the source runs without it"
+
+    word: str
+    path: str
+
+
+class NoSuchDocument(Problem):
+    name = "no-such-document"
+    message = "`{program}` has no `{asked}`"
+
+    asked: str
+    program: str
+    """The name of the export."""
+    present: tuple[str, ...]
+    """What the program has instead."""
+
+    @property
+    def hint(self) -> str | None:
+        return f"it has {' and '.join(f'`{kind}`' for kind in self.present)}"
+
+
+class NoSuchExport(Problem):
+    name = "no-such-export"
+    message = "there is no export `{asked}`"
+
+    asked: str
+    present: tuple[str, ...]
+
+    @property
+    def hint(self) -> str | None:
+        return f"there is {', '.join(f'`{name}`' for name in self.present)}" if self.present else None
+
+
+class SeveralExports(Problem):
+    name = "several-exports"
+    message = "`{program}` does not have exactly one export to run"
+
+    program: str
+    names: tuple[str, ...]
+
+    @property
+    def hint(self) -> str | None:
+        return f"`--export` takes {' or '.join(f'`{name}`' for name in self.names)}" if self.names else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import instrc.problems
@@ -24,9 +25,7 @@ def classes() -> dict[str, type[Problem]]:
 
 def page(problem: type[Problem]) -> str:
     """Return the explanation of a problem as Markdown: its meaning, an example and a solution."""
-    from inspect import cleandoc  # `explain` and SARIF need it, nobody else
-
-    return cleandoc(problem.__doc__ or problem.name)
+    return (Path(__file__).parent / "pages" / f"{problem.name}.md").read_text(encoding="utf-8").removesuffix("\n")
 
 
 def pages() -> dict[str, str]:

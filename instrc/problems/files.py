@@ -1,30 +1,17 @@
-"""Problems with files: ones that cannot be read or written, and texts that are not JSON."""
+"""Problems with files: unreadable, no JSON, too large."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import re
 
-from instrc.problems.json_mistakes import advice_for_json
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
+from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableFile(Problem):
-    """A file or folder cannot be read.
-
-    It does not exist, is a folder where a file is expected, or the operating system refuses to open it.
-
-    ```console
-    $ instrc check meeting.aug
-    ```
-
-    Check the path and the folder in which the command runs.
-    `instrc check` also takes folders; `instrc compile` takes files, or `-` for the standard input.
-    """
-
-    name: ClassVar[str] = "unreadable-file"
+    name = "unreadable-file"
+    message = "`{path}` cannot be read: {reason}"
 
     path: str
     reason: str
@@ -32,13 +19,7 @@ class UnreadableFile(Problem):
     """Files of the same folder with similar names, if there is no such file."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.path}` cannot be read: {self.reason}"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.reason == A_FOLDER:
             return "name the files in it; `instrc check` takes folders"
         if self.path.startswith(("http://", "https://")):
@@ -49,112 +30,40 @@ class UnreadableFile(Problem):
 A_FOLDER = "it is a folder"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnwritableOutput(Problem):
-    """The output cannot be written.
-
-    The output folder is a file, may not be written to, or the disk is full.
-    Either all files of one run are written or none: the files from before are unchanged.
-
-    ```aug greet.aug
-    "Greet the reader" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
-    ```
-    ```console
-    $ instrc compile greet.aug -o greet.aug
-    ```
-
-    Give `-o` a folder that may be written to; it is created if it does not exist.
-    """
-
-    name: ClassVar[str] = "unwritable-output"
+    name = "unwritable-output"
+    message = "`{path}` cannot be written: {reason}"
 
     path: str
     reason: str
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.path}` cannot be written: {self.reason}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileExists(Problem):
-    """A file that should be created exists already.
-
-    `instrc init` and `instrc new` never overwrite anything.
-
-    ```json schemas/find-slot.vibe.json
-    { "type": "object", "properties": { "slot": { "type": "string" } } }
-    ```
-    ```console
-    $ instrc new instruction FindSlot
-    ```
-
-    Choose another name or another folder, or remove the file.
-    """
-
-    name: ClassVar[str] = "file-exists"
+    name = "file-exists"
+    message = "`{path}` exists already"
 
     path: str
     way_out: str = ""
     """What to do instead, where that is known."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.path}` exists already"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return self.way_out or "choose another name, or remove the file"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToCheck(Problem):
-    """A folder contains no file that can be checked.
-
-    `instrc check FOLDER` looks for `.aug` and `.vibe.json` files in it and below, except in hidden folders.
-
-    ```console
-    $ instrc check .
-    ```
-
-    Check the path; to check a file with another ending, give its own path.
-    """
-
-    name: ClassVar[str] = "nothing-to-check"
+    name = "nothing-to-check"
     severity = "warning"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "there is no `.aug` or `.vibe.json` file in this folder"
+    message = "there is no `.aug` or `.vibe.json` file in this folder"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidJson(Problem):
-    """A file that should contain JSON does not.
-
-    It has an extra comma, a key without quotes or a comment, or it ends too early.
-
-    ```json letter.json
-    { "type": "object", }
-    ```
-    ```console
-    $ instrc flatten letter.json
-    ```
-
-    Correct the text at the place that is shown; JSON allows no comments and no comma after the last member.
-    """
-
-    name: ClassVar[str] = "invalid-json"
+    name = "invalid-json"
 
     reason: str
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         name = "" if self.at is None else self.at.source.name
         if name.endswith((".yaml", ".yml")):
             return f"this YAML cannot be read: {self.reason}"
@@ -162,8 +71,102 @@ class InvalidJson(Problem):
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out, where a program is given or the place shows it."""
         name = "" if self.at is None else self.at.source.name
         if name.endswith(".aug"):
             return f"`{name}` is a program: `instrc compile {name}` writes its schema as JSON"
         return None if name.endswith((".yaml", ".yml")) else advice_for_json(self.at)
+
+
+class Unformatted(Problem):
+    name = "unformatted"
+    message = "this file does not have the layout of `instrc fmt`; the first difference is here"
+    hint = "run `instrc fmt` on it"
+
+
+_NOT_JSON = (
+    (r"//|/\*|#", "remove the comment: JSON has none"),
+    ("```", "remove the fences of Markdown"),
+    ("[\u201c\u201d\u201e\u00ab\u00bb]", 'write straight quotes, `"`'),
+    ("'", 'write double quotes, `"`'),
+    (r"True\b", "write `true`"),
+    (r"False\b", "write `false`"),
+    (r"(?:None|undefined|NaN|nil)\b", "write `null`"),
+    (r"[A-Za-z_]\w*\s*:", "write the key in double quotes"),
+)
+"""What stands in a file that is nearly JSON, and what to do about it."""
+
+
+def advice_for_json(at: Span | None) -> str | None:
+    """Return what to do about a mistake in JSON; `None` if its place shows nothing that is known."""
+    if at is None:
+        return None
+    text = at.source.text
+    rest = text[at.start : at.start + 100]
+    if rest[:1] in {"}", "]"} and text[: at.start].rstrip().endswith(","):
+        return "remove the `,` before it"
+    if rest.strip() in {"", "{", "[", ",", ":"} and text.strip():
+        return "close the brackets that are open"
+    if re.match(r"[A-Za-z_]\w*:\s", rest) and not text[: at.start].strip():
+        return "write it as JSON: this looks like YAML"
+    return next((advice for pattern, advice in _NOT_JSON if re.match(pattern, rest)), None)
+
+
+class TooLarge(Problem):
+    name = "too-large"
+
+    what: str
+    """What is too large, as the subject of a sentence: `the source`, `the composed schema`."""
+    limit: int
+    unit: str
+    """What is counted, in the plural: `bytes`, `nodes`, `levels`."""
+    size: int | None = None
+    """The size; `None` if counting stopped at the limit."""
+    setting: str | None = None
+    """The key under `[tool.instrc] limits` that raises the limit."""
+
+    @property
+    def message(self) -> str:
+        if self.size is None:
+            return f"{self.what} has over {self.limit:,} {self.unit}"
+        return f"{self.what} has {self.size:,} {self.unit}, over the limit of {self.limit:,}"
+
+    @property
+    def hint(self) -> str | None:
+        if self.setting is None:
+            return None
+        return f"split it, or raise the limit: `[tool.instrc] limits = {{ {self.setting} = … }}`"
+
+
+class PatternTooLarge(Problem):
+    name = "pattern-too-large"
+    severity = "warning"
+    message = "answers are not checked against this pattern: {why}"
+    hint = "use smaller counts, or `minLength` and `maxLength`"
+
+    why: str
+
+
+class UncheckedValues(Problem):
+    name = "unchecked-values"
+    severity = "warning"
+    hint = "divide the schema into several vibes"
+
+    count: int
+    """How many are not checked."""
+    limit: int
+
+    @property
+    def message(self) -> str:
+        said = f"this value and {self.count - 1:,} more are" if self.count > 1 else "this value is"
+        return f"{said} not checked by the schema: of defaults and examples only {self.limit:,} are"
+
+
+class FurtherProblems(Problem):
+    name = "further-problems"
+    severity = "warning"
+    message = "there are more problems `{kind}` from here on: only the first {limit} are shown"
+    hint = "correct those that are shown, and check again"
+
+    kind: str
+    """The name of the problem that is found here."""
+    limit: int

@@ -1,64 +1,28 @@
-"""Problems of habit: notation of other languages, formats and tools."""
+"""Problems with habits of other languages, and with other things that are nearly right."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
-from instrc.problems.edits import replacement
-from instrc.problems.problem import Edit, Fix, Problem, Severity
+from instrc.problems.problem import Edit, Fix, Label, Problem
+from instrc.problems.suggest import replacement
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NestedQuotes(Problem):
-    r"""A string contains the quote that surrounds it, so it ends there.
-
-    ```aug letter.aug
-    "Say "hello" to Ann" | Greet
-    ```
-
-    Write `\"` for a quote inside, or put the string into `'…'`.
-    """
-
-    name: ClassVar[str] = "nested-quotes"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this quote ends the string, but the text goes on"
+    name = "nested-quotes"
+    message = "this quote ends the string, but the text goes on"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         quote = self.characters or '"'
         return f"write `\\{quote}` for a quote inside a string, or put the string into the other kind of quotes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingSeparator(Problem):
-    """Two values are next to each other on one line, with nothing between them.
-
-    They are two statements, and outside of blocks two tools. A `|` leads from one step to the next.
-
-    ```aug letter.aug
-    ReadLetter WriteReply
-    ```
-
-    ```json schemas/read_letter.vibe.json
-    { "type": "object", "properties": { "wish": { "type": "string" } } }
-    ```
-
-    ```json schemas/write_reply.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Write `|` if the second should read the first. If they are two statements, write `;` or put them on two lines.
-    """
-
-    name: ClassVar[str] = "missing-separator"
-    severity: ClassVar[Severity] = "warning"
+    name = "missing-separator"
+    severity = "warning"
+    message = "a new statement begins here, but nothing separates it from what is before it"
 
     before: Span
     """The value before it."""
@@ -68,13 +32,7 @@ class MissingSeparator(Problem):
     """Whether the braces of an object follow a `when` that has no `else`."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "a new statement begins here, but nothing separates it from what is before it"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.defines:
             return f"a definition begins with `const` or `tool`: remove `{self.before.text}`, or write `;` after it"
         if self.after_when:
@@ -83,7 +41,6 @@ class MissingSeparator(Problem):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         if self.defines:
             return ()
         end = self.before.end
@@ -96,200 +53,71 @@ class MissingSeparator(Problem):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexedValue(Problem):
-    """Square brackets follow a value directly, as if they selected a part of it.
-
-    A path contains only names, and cannot select an element of a list.
-
-    ```aug letter.aug
-    const people = Identify(prompt);
-    Draft(people[0])
-    ```
-
-    Write `people.name` for a member. For each element of a list write `each person in people.attendees { … }`.
-    """
-
-    name: ClassVar[str] = "indexed-value"
+    name = "indexed-value"
+    hint = "write `.NAME` for a member, or `each NAME in PATH { … }` for the elements of a list"
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         number = self.characters.partition(".")[0]  # `0.1` in `people.0.1` is one number
         if number.isdecimal():
             return f"no member of a value is called `{number}`: paths contain only names"
         return "square brackets cannot select a part of a value"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write `.NAME` for a member, or `each NAME in PATH { … }` for the elements of a list"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedReference(Problem):
-    """An `aug:` reference, or the name before the brackets of a call, is in quotes, so it is a string.
-
-    ```aug letter.aug
-    "aug:instructions/draft" | Review
-    ```
-
-    Write it without quotes: `aug:instructions/draft | Review`.
-    """
-
-    name: ClassVar[str] = "quoted-reference"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "in quotes, this is a text, not a reference or a name"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write it without quotes"
+    name = "quoted-reference"
+    message = "in quotes, this is a text, not a reference or a name"
+    hint = "write it without quotes"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         if self.at is None or len(self.at.text) < 3:
             return ()
         return replacement(self.at, self.at.text[1:-1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListOfSteps(Problem):
-    """Instructions are in square brackets, which contain only data.
-
-    ```aug letter.aug
-    [Tone, Topic] | Draft
-    ```
-
-    Name them in braces: `{ tone: Tone, topic: Topic } | Draft`, or pass them as arguments: `Draft(Tone, Topic)`.
-    """
-
-    name: ClassVar[str] = "list-of-steps"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "square brackets contain data, not steps"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "name the steps in braces: `{ a: A, b: B }`"
+    name = "list-of-steps"
+    message = "square brackets contain data, not steps"
+    hint = "name the steps in braces: `{ a: A, b: B }`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotAProgram(Problem):
-    """A file contains something other than a program: YAML, JSON, plain text, Markdown or HTML.
-
-    ```aug letter.aug
-    name: letter
-    steps:
-      - draft
-    ```
-
-    The name of a program ends with `.aug`; the name of a vibe, which is a JSON Schema, ends with `.vibe.json`.
-    """
-
-    name: ClassVar[str] = "not-a-program"
+    name = "not-a-program"
+    message = "this looks like {kind}, not a program"
+    hint = 'is it the right file? a program looks like `"Write a letter" | Draft`'
 
     kind: str
     """What it looks like, with its article if it has one: `YAML`, `plain text`."""
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"this looks like {self.kind}, not a program"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return 'is it the right file? a program looks like `"Write a letter" | Draft`'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DoubledBraces(Problem):
-    """The fields of one object have two pairs of braces around them.
-
-    ```aug letter.aug
-    { { tone: Tone, topic: Topic } } | Draft
-    ```
-
-    Remove one pair. Two pairs are needed only in a block whose value is an object: `when a.ok { { x: A, y: B } }`.
-    """
-
-    name: ClassVar[str] = "doubled-braces"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "these braces are doubled"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "remove one pair"
+    name = "doubled-braces"
+    message = "these braces are doubled"
+    hint = "remove one pair"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters(Problem):
-    """A name is defined with parameters.
-
-    There are no functions: a program has inputs, which its statements read.
-
-    ```aug letter.aug
-    tool letter(topic) = Draft(topic)
-    ```
-
-    Declare `input topic` and read it: `tool letter = Draft(topic)`.
-    """
-
-    name: ClassVar[str] = "parameters"
+    name = "parameters"
+    message = "`{word}` cannot have parameters"
+    hint = "declare each with `input NAME`, and write `{word} = …`"
 
     word: str
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` cannot have parameters"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return f"declare each with `input NAME`, and write `{self.word} = …`"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingScheme(Problem):
-    """The path of a vibe is written without `aug:`.
-
-    ```aug letter.aug
-    "Find an hour" | instructions/find-slot
-    ```
-
-    Write `aug:instructions/find-slot`. An instruction can also be called by its name alone: `FindSlot`.
-    """
-
-    name: ClassVar[str] = "missing-scheme"
+    name = "missing-scheme"
+    message = "`{path}` is a path, but not a reference"
 
     path: str
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.path}` is a path, but not a reference"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return f"write `{self._reference()}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return replacement(self.at, self._reference(), safe=self._reference() == f"aug:{self.path}")
 
     def _reference(self) -> str:
@@ -297,3 +125,83 @@ class MissingScheme(Problem):
         path, dots, version = self.path.partition(":")
         below = re.sub(r"^(?:\.{1,2}/)+|(?:\.vibe)?\.(?:json|aug)$", "", path)
         return f"aug:{below.removeprefix('schemas/')}{dots}{version}"
+
+
+class IndentedStatement(Problem):
+    name = "indented-statement"
+    severity = "warning"
+    message = "this line is a statement of its own, although it is indented like a stage of the pipe before it"
+    hint = "write `|` before it, or `;` after the statement before it"
+
+
+class QuotedName(Problem):
+    name = "quoted-name"
+    severity = "warning"
+    message = "in quotes, `{word}` is a text, the goal of this program, and not the value of that name"
+    hint = "write `{word}` without quotes, or another text if a goal is meant"
+
+    word: str
+
+
+class BareFail(Problem):
+    name = "bare-fail"
+    severity = "warning"
+    message = "this `Fail` gives no reason: whoever looks at the run does not learn why it failed"
+    hint = 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
+
+
+class DeadlineAsArgument(Problem):
+    name = "deadline-as-argument"
+    severity = "warning"
+    message = "`{word}` is an argument here, which the person is shown: it sets no time"
+    hint = 'write it after the call: `Confirm_User(draft) @ { {word}: "{written}" }`'
+
+    word: str
+    written: str
+    """The time."""
+
+
+class EmptyBraces(Problem):
+    name = "empty-braces"
+    severity = "warning"
+
+    annotating: bool = False
+    """Whether they follow an `@`."""
+    in_pipe: bool = False
+    """Whether they are a stage of a pipe."""
+
+    @property
+    def message(self) -> str:
+        if self.annotating:
+            return "this annotation is empty, so it has no effect"
+        return (
+            f"these braces are empty, so {'this stage' if self.in_pipe else 'they'} {'has' if self.in_pipe else 'have'} no effect"
+        )
+
+    @property
+    def hint(self) -> str | None:
+        if self.annotating:
+            return "write a description or keywords, or remove the `@`"
+        return "write what is missing, or remove the stage" if self.in_pipe else "write what is missing, or remove them"
+
+
+class SimilarLabel(Problem):
+    name = "similar-label"
+    severity = "warning"
+    hint = "if both mean the same, spell them alike"
+
+    label: str
+    callee: str
+    other: str
+    there: Span | None = None
+    """Where the other label stands; `None` if it is an input that the activity lists."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return () if self.there is None else (Label(self.there, f"here it is `{self.other}`"),)
+
+    @property
+    def message(self) -> str:
+        if self.there is None:
+            return f"`{self.callee}` has the label `{self.label}` here, and lists the input `{self.other}`"
+        return f"`{self.callee}` has the label `{self.label}` here, and `{self.other}` in another call"

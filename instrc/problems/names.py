@@ -1,73 +1,43 @@
-"""Problems with names that are given: twice, to two vibes, or although they are reserved."""
+"""Problems with names: not defined, defined twice, hidden, not used."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import re
 
-from instrc.problems.problem import Label, Problem
-from instrc.problems.wording import one_of
+from msgspec.structs import replace
+
+from instrc.problems.problem import Edit, Fix, Label, Problem
+from instrc.problems.suggest import (
+    FOREIGN_VALUES,
+    comparison_key,
+    did_you_mean,
+    one_of,
+    renamings,
+    strange_letter,
+    twin,
+    typed_on_latin,
+)
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousName(Problem):
-    """A name finds two vibes in one root.
-
-    Names are compared without case, `_`, `-` and folders, so two vibes may have the same name.
-    Of vibes in different roots, the one in the earlier root is used; within one root neither comes first.
-
-    ```aug letter.aug
-    Draft
-    ```
-
-    ```json schemas/mail/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    ```json schemas/blog/Draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Choose one: `const Draft = aug:mail/draft`.
-    """
-
-    name: ClassVar[str] = "ambiguous-name"
+    name = "ambiguous-name"
 
     word: str
     uris: tuple[str, ...]
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         return f"`{self.word}` may be {one_of(self.uris)}"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return f"choose one: `const {self.word} = {self.uris[0]}`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedName(Problem):
-    """A name is given twice.
-
-    A file defines each local name and input once; the keys in one pair of braces differ, and so do the labels of one call.
-
-    ```aug letter.aug
-    const topic = Topic(prompt);
-    const topic = Topic(prompt);
-    Topic(topic)
-    ```
-
-    ```json schemas/topic.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Rename one of them.
-    """
-
-    name: ClassVar[str] = "repeated-name"
+    name = "repeated-name"
+    message = "`{word}` is given twice"
 
     word: str
     first: Span | None
@@ -78,52 +48,284 @@ class RepeatedName(Problem):
     """Whether it is a tool of a plan."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is given twice"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.tool:
             return "name each tool once: a plan can use it any number of times"
         return "give one of them a label of its own: `label: …`" if self.argument else "rename one of them"
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return () if self.first is None else (Label(self.first, "first here"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReservedName(Problem):
-    """A name that has a fixed meaning is used for something else.
-
-    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess`, `LaunchProcess`,
-    `Plan`, `RunPlan_Activity`, `OneOf` and `Fail` cannot be local names; `const` cannot name an argument
-    or a member of what a block gives, because `{ "const": … }` distinguishes constants from paths.
-
-    ```aug letter.aug
-    const prompt = Topic();
-    ```
-
-    ```json schemas/topic.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Choose another name.
-    """
-
-    name: ClassVar[str] = "reserved-name"
+    name = "reserved-name"
+    message = "`{word}` has a fixed meaning"
+    hint = "choose another name"
 
     word: str
 
+
+_SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
+"""How YAML writes two of them."""
+_NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
+_PRINTING = frozenset({"print", "puts", "echo", "printf"})
+_FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
+"""Functions of other languages that compute."""
+_WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
+_REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
+"""How the request that starts a program is called elsewhere."""
+_STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
+_ENDS = {
+    "START": "remove it: a program begins with what reads `prompt`",
+    "END": "remove it: a program ends when its steps are done",
+}
+"""How graphs of other systems begin and end."""
+_IN_BLOCKS = {
+    "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
+    "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
+    "previous": "it exists in the braces of a `repeat`; to read it later, name the block: `const last = repeat { … } until PATH`",
+    "rounds": "it exists between the braces of a `repeat` and of its `else`",
+    "break": "a block runs to its end; `repeat { … } until PATH` ends when the condition holds",
+    "continue": "a block runs to its end; write `when PATH { … }` around steps that do not always run",
+    "raise": 'write `Fail(error)`, or `Fail(message: "…")`',
+    "throw": 'write `Fail(error)`, or `Fail(message: "…")`',
+    "pass": "a block ends with a value; write `null` for nothing",
+}
+"""Names that exist only in blocks, and words that end a block in other languages."""
+_FAILURES = frozenset({"e", "err", "ex", "exc", "exception"})
+_LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
+"""Functions of other languages that process each element of a list."""
+
+
+class UnknownName(Problem):
+    name = "unknown-name"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    """The roots that were searched, as they are shown."""
+    inside: Span | None = None
+    """Where a block defines the same name."""
+    element: bool = False
+    """Whether that block calls its element so."""
+    other: str = ""
+    """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body."""
+
+    unread: Span | None = None
+    """The definition of the nearest name, if nothing reads it: that may be the one that is misspelt."""
+    reading: bool = False
+    """Whether a value is read there: the head of a path, a list or a condition."""
+    file: tuple[str, str] | None = None
+    """A file that was probably saved as this vibe, and the path under which it would be found."""
+
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` has a fixed meaning"
+        return f"nothing is called `{self.word}`{' here' if self.inside else ''}"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        if self.unread:
+            return (Label(self.unread, "nothing reads this name"),)
+        return (Label(self.inside, "this name is defined only in its block"),) if self.inside else ()
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "choose another name"
+        if self.inside:
+            return self._of_another_block()
+        if self.unread:
+            return f"write `{self.unread.text}` here, or `{self.word}` there"
+        if self.file:
+            found, wanted = self.file
+            as_json = "" if ".json" in found.rpartition("/")[2] or found.endswith(".vibe") else ", as JSON"
+            return f"there is `{found}`, which no name finds: save it as `{wanted}`{as_json}"
+        return self._of_known_word() or self._of_other_names()
+
+    def _of_known_word(self) -> str | None:
+        """Return the way out where the word itself shows what was meant; most do so only where no name is near."""
+        if self.word in FOREIGN_VALUES:
+            return f"write `{FOREIGN_VALUES[self.word]}`"
+        if self.word in _ENDS:
+            return _ENDS[self.word]
+        if not self.nearest and (told := self._of_word_of_other_languages()):
+            return told
+        if self.word in _WAITING and self._next().startswith("("):
+            return 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'
+        if self.reading and not self.nearest:
+            return f"first name the value that contains it, `const found = …;`, then read `found.{self.word}`"
+        if _STEP_KEY.fullmatch(self.word):
+            return "keys exist only in the compiled program: name the value, `const found = …;`, and read it by that name"
+        return None
+
+    def _of_word_of_other_languages(self) -> str | None:
+        """Return what is written here instead of a word that other languages have."""
+        if self.word in _SWITCHES:
+            return f"write `{_SWITCHES[self.word]}`"
+        if self.word in _NO_NUMBERS:
+            return "JSON has no such number"
+        if self.word in _FAILURES and self.at is not None and "try" in self.at.source.text:
+            return "what has failed is called `error`, in the `else` of a `try`"
+        if self.word in _IN_BLOCKS:
+            return _IN_BLOCKS[self.word]
+        return "write `each NAME in PATH { … }`" if self.word in _LOOPS else None
+
+    def _of_other_names(self) -> str:
+        """Return the names that are near, with why they were not found, or what to do where none is."""
+        advice = did_you_mean(self.nearest) or self._advice()
+        if strange := strange_letter(self.word):
+            return f"{strange}; {advice}"
+        if self.nearest and twin(self.word) == self.nearest[0]:
+            return f"all its letters only look like Latin letters; {advice}"
+        if self.nearest and comparison_key(typed_on_latin(self.word) or "") == comparison_key(self.nearest[0]):
+            return f"it is typed with the Russian keyboard layout; {advice}"
+        looked_up = self.searched and (self.nearest or "below a root" in advice)
+        return f"{advice} (looked in {', '.join(self.searched)})" if looked_up else advice
+
+    def _of_another_block(self) -> str:
+        """Return how a value that a block defines is read outside of it."""
+        if self.other == "try":
+            return "its block has failed, so it has no value here: what is known is `error`"
+        if self.other == "repeat":
+            return "it is a name of each round: `rounds` lists what all of them gave"
+        if self.element:
+            return "an element exists in its block only; name the block to read its list of values: `const all = each … { … }`"
+        return "make it the value of the block: `const NAME = when … { … }`"
+
+    def _advice(self) -> str:
+        """Return the way out where no other name is near: by how the name is used."""
+        called = self._next().startswith("(")
+        if called and self.word in _PRINTING:
+            return "remove it: the value of the last expression is the result"
+        if called and self.word in _FUNCTIONS:
+            return "a program computes nothing: let an instruction give the value"
+        if called or not self.word[:1].islower():
+            return "save its schema as a vibe below a root, or try `instrc compile --sketch`"
+        if self.word in _REQUESTS:
+            return f"the request is called `prompt`; declare another one with `input {self.word}`"
+        if self._is_labelled():
+            return f'write a text in quotes, `"{self.word}"`, or declare it with `input {self.word}`'
+        return f"declare it with `input {self.word}`, save its schema as a vibe below a root, or try `instrc compile --sketch`"
+
+    def _next(self) -> str:
+        """Return what stands behind the name."""
+        return "" if self.at is None else self.at.source.text[self.at.end : self.at.end + 20].lstrip()
+
+    def _is_labelled(self) -> bool:
+        """Tell whether the name is all that stands behind a label or a key."""
+        if self.at is None or self._next()[:1] not in {",", ")", "}"}:
+            return False
+        before = self.at.source.text[max(0, self.at.start - 20) : self.at.start].rstrip()
+        return before.endswith(":") and before[-2:-1].isalnum()
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.word in FOREIGN_VALUES:
+            return renamings(self.at, self.word, (FOREIGN_VALUES[self.word],))
+        if self.unread is None:
+            return renamings(self.at, self.word, self.nearest)
+        here = tuple(replace(fix, safe=False) for fix in renamings(self.at, self.word, self.nearest))
+        return (*here, Fix(f"rename `{self.unread.text}` to `{self.word}`", (Edit(self.unread, self.word),)))
+
+
+class HiddenName(Problem):
+    name = "hidden-name"
+    message = "this reads `{word}` of the outer block, but `{word}` here belongs to the inner block"
+    hint = "make it the value of a block: `const earlier = do { {word} };`"
+
+    word: str
+
+
+class HiddenSlot(Problem):
+    name = "hidden-slot"
+    severity = "warning"
+    message = "`{word}` calls the instruction, it does not read the slot `{path}`"
+
+    word: str
+    path: str
+    """The path to the slot, as far as names in braces lead to it: `page.header`, or only `header`."""
+
+    @property
+    def hint(self) -> str | None:
+        called = f"`{self.word}()` to call the instruction without this warning"
+        if self.path == self.word:
+            return f"rename the slot, or write {called}"
+        return f"write `{self.path}` to read the slot, or {called}"
+
+
+class RecursiveBinding(Problem):
+    name = "recursive-binding"
+
+    words: tuple[str, ...]
+    places: tuple[Span, ...] = ()
+
+    @property
+    def message(self) -> str:
+        return "a name is defined by itself: " + " needs ".join(f"`{word}`" for word in (*self.words, self.words[0]))
+
+    @property
+    def hint(self) -> str | None:
+        alone = self.at is not None and self.at.source.text[: self.at.start].rstrip().endswith("=")
+        if alone and len(self.words) == 1:  # `const Draft = Draft`
+            return "choose another name for it, or name the instruction by its `aug:` reference"
+        return "to repeat a step until it is good, write `repeat { … } until PATH max 5`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(place, f"`{word}` is defined here") for word, place in zip(self.words, self.places, strict=True))
+
+
+class MisspeltDefinition(Problem):
+    name = "misspelt-definition"
+    hint = "rename it to `{read_as}`"
+
+    word: str
+    read_as: str
+    """How the name is spelled where it is read."""
+    places: tuple[Span, ...]
+
+    @property
+    def message(self) -> str:
+        return f"nothing reads `{self.word}`, but {len(self.places)} places read `{self.read_as}`, which is not defined"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(place, f"`{self.read_as}` is read here") for place in self.places[:3])
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return renamings(self.at, self.word, (self.read_as,))
+
+
+class UnusedBinding(Problem):
+    name = "unused-binding"
+    severity = "warning"
+
+    word: str
+    left_out: bool = False
+    """Whether it has a value, whose steps are not carried out."""
+
+    @property
+    def message(self) -> str:
+        return f"`{self.word}` is not used, so it is not carried out" if self.left_out else f"`{self.word}` is not used"
+
+    @property
+    def hint(self) -> str | None:
+        if self.left_out:
+            return "use it, remove it, export it with `tool`, or write all statements in `do { … }`, where each is carried out"
+        return "use it, remove it, or export it with `tool`"
+
+
+class SeparatePrograms(Problem):
+    name = "separate-programs"
+    severity = "warning"
+    message = "this is a separate program: it repeats `{shared}`, but not the expression before it"
+    hint = "write `do { …; … }` around the steps of one program, or `tool NAME = …` before each program"
+
+    shared: str
+    """A name that both read."""
+
+
+class NothingExported(Problem):
+    name = "nothing-exported"
+    message = "there is nothing to compile in this file"
+    hint = 'write an expression, as in `"Write a letter" | Draft`'

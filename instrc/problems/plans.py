@@ -1,15 +1,14 @@
-"""Problems with a plan that a model or a person has made: its tasks, their tools and their references to each other."""
+"""Problems with plans that a model writes, with the steps that take them, and with plans of TaskBench."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from instrc.limits.programs import LISTED_ARGUMENTS
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanProblem(Problem):
     """One mistake in a plan."""
 
@@ -17,62 +16,19 @@ class PlanProblem(Problem):
     """Where in the plan, as a JSON Pointer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidPlan(PlanProblem):
-    """Something in a plan is not a valid task.
-
-    A plan is a list of tasks `{"tool", "id", "arguments", "after"}`; `after` may be left out.
-    An id is a letter, followed by up to 31 letters, digits and `_`.
-
-    ```json tools.json
-    { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
-    ```
-    ```json plan.json
-    [{ "tool": "Search", "id": "the first one", "arguments": { "query": "boats" } }]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Write every task in this form. Here the id can be `first`.
-    """
-
-    name: ClassVar[str] = "invalid-plan"
+    name = "invalid-plan"
+    message = "{reason}"
 
     reason: str
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return self.reason
 
 
 ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare schema", "no arguments", "undescribed"]
 """How tools can be none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTools(PlanProblem):
-    """The tools for the check of a plan are neither an object nor a list of tools, or one of them is not a tool.
-
-    An object has the tools by name, each with the schema of its `arguments`.
-    In a list, each tool has a `name` and the schema of its `parameters`.
-    The plan is not checked, because all its tools would be unknown.
-
-    ```json tools.json
-    ["Search"]
-    ```
-    ```json plan.json
-    [{ "tool": "Search", "id": "first", "arguments": { "query": "boats" } }]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Write `{ "Search": { "arguments": { "type": "object", … } } }`, or a list of tools as a provider accepts them.
-    """
-
-    name: ClassVar[str] = "invalid-tools"
+    name = "invalid-tools"
 
     tool: str | None = None
     """The tool that is none."""
@@ -82,7 +38,6 @@ class InvalidTools(PlanProblem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         match self.fault:
             case "no tools":
                 return "this is neither an object nor a list of tools"
@@ -99,147 +54,320 @@ class InvalidTools(PlanProblem):
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.fault == "undescribed":
             return 'annotate it with types that pydantic knows, or write `{ NAME: { "arguments": SCHEMA } }` in its place'
         return 'write `{ NAME: { "arguments": SCHEMA } }`, or a list of tools as a provider takes them'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateTask(PlanProblem):
-    """Two tasks of a plan have the same id.
-
-    Tasks read each other's output by id, so each task needs a different id.
-
-    ```json tools.json
-    { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
-    ```
-    ```json plan.json
-    [
-      { "tool": "Search", "id": "t1", "arguments": { "query": "boats" } },
-      { "tool": "Search", "id": "t1", "arguments": { "query": "harbours" } }
-    ]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Give one of them another id, here `t2`.
-    """
-
-    name: ClassVar[str] = "duplicate-task"
+    name = "duplicate-task"
+    message = "another task also has the id `{id}`"
 
     id: str
     first: str
     """The place of the first one, as a JSON Pointer."""
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"another task also has the id `{self.id}`"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTool(PlanProblem):
-    """A task of a plan calls a tool that is not one of the tools of the plan.
-
-    Only the tools in `Plan(…)` can be called.
-
-    ```json tools.json
-    { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
-    ```
-    ```json plan.json
-    [{ "tool": "Serch", "id": "t1", "arguments": { "query": "boats" } }]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Use one of the tools of the plan: here `Search`.
-    """
-
-    name: ClassVar[str] = "unknown-tool"
+    name = "unknown-tool"
+    message = "there is no tool `{tool}`"
 
     tool: str
     known: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"there is no tool `{self.tool}`"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.nearest or not self.known:
             return did_you_mean(self.nearest)
         listed = ", ".join(f"`{tool}`" for tool in self.known[:12])
         return f"the tools are {listed}{', …' if len(self.known) > 12 else ''}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DanglingTask(PlanProblem):
-    """A task reads or waits for a task that is not in the plan.
-
-    ```json tools.json
-    { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
-    ```
-    ```json plan.json
-    [{ "tool": "Search", "id": "t1", "arguments": { "query": { "from": "t7.topic" } } }]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Write the id of a task of the plan, or add the task.
-    """
-
-    name: ClassVar[str] = "dangling-task"
+    name = "dangling-task"
+    message = "there is no task `{id}` in this plan"
 
     id: str
     nearest: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"there is no task `{self.id}` in this plan"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return did_you_mean(self.nearest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CircularPlan(PlanProblem):
-    """Tasks of a plan wait for each other, so none of them can begin.
-
-    ```json tools.json
-    { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
-    ```
-    ```json plan.json
-    [
-      { "tool": "Search", "id": "t1", "arguments": { "query": { "from": "t2" } } },
-      { "tool": "Search", "id": "t2", "arguments": { "query": "boats" }, "after": ["t1"] }
-    ]
-    ```
-    ```console
-    $ instrc plan check plan.json --tools tools.json
-    ```
-
-    Remove the reference, or the id in `after`, that closes the cycle.
-    """
-
-    name: ClassVar[str] = "circular-plan"
+    name = "circular-plan"
 
     ids: tuple[str, ...]
     """The tasks of one cycle, each of which waits for the next."""
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if len(self.ids) == 1:
             return f"the task `{self.ids[0]}` waits for itself"
         shown = self.ids if len(self.ids) <= 6 else (*self.ids[:5], "…")
         return f"tasks wait for each other: {' → '.join(f'`{each}`' for each in (*shown, self.ids[0]))}"
+
+
+class MissingArgument(PlanProblem):
+    name = "missing-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+    others: tuple[str, ...] = ()
+    """More arguments that the same call lacks."""
+
+    @property
+    def message(self) -> str:
+        named = ", ".join(f"`{name}`" for name in (self.argument, *self.others))
+        return f"`{self.callee}` needs the argument{'s' if self.others else ''} {named}"
+
+    @property
+    def hint(self) -> str | None:
+        labels = ", ".join(f"{name}: …" for name in (self.argument, *self.others))
+        return None if self.at is None else f"write {'them' if self.others else 'it'} in the brackets of the call: `{labels}`"
+
+
+class UnknownArgument(PlanProblem):
+    name = "unknown-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+    nearest: tuple[str, ...] = ()
+    bound: bool = False
+    """Whether the program sets this argument itself."""
+    known: tuple[str, ...] = ()
+    """The arguments that exist."""
+
+    @property
+    def message(self) -> str:
+        if self.bound:
+            return f"the argument `{self.argument}` of `{self.callee}` is set by the program and cannot be changed"
+        return f"`{self.callee}` has no argument `{self.argument}`"
+
+    @property
+    def hint(self) -> str | None:
+        if self.bound:
+            return "leave it out"
+        if self.nearest or not self.known:
+            return did_you_mean(self.nearest)
+        shown = ", ".join(f"`{name}`" for name in self.known[:LISTED_ARGUMENTS])
+        return f"it has {shown}{', …' if len(self.known) > LISTED_ARGUMENTS else ''}"
+
+
+class WrongArgument(PlanProblem):
+    name = "wrong-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+    """Its name; empty if the arguments are wrong as a whole."""
+    reason: str
+    instead: tuple[str, ...] = ()
+    """What fits and was probably meant, as it is written in a program."""
+
+    @property
+    def message(self) -> str:
+        which = f"the argument `{self.argument}`" if self.argument else "the arguments"
+        return f"{which} of `{self.callee}` {'does' if self.argument else 'do'} not fit: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        if self.at is None:
+            return None
+        if self.instead:
+            return f"write {' or '.join(f'`{each}`' for each in self.instead)}"
+        return f"write a value that the schema of `{self.argument}` allows, or a path to one: `{self.argument}: NAME.MEMBER`"
+
+
+class NotForPlans(Problem):
+    name = "not-for-plans"
+
+    word: str
+    activity: str = ""
+    """The activity of that name, if there is one."""
+    named: bool = True
+    """Whether it is a name or a reference."""
+
+    @property
+    def message(self) -> str:
+        if self.word == "Plan()":
+            return "a plan needs a tool that it can call"
+        return f"`{self.word}` is not a tool that a plan can call"
+
+    @property
+    def hint(self) -> str | None:
+        if self.activity:
+            return f"did you mean `{self.activity}`?"
+        if self.word.isdigit():
+            return f"bound a plan by its schema: `Plan(…) @ {{ maxItems: {self.word} }}`"
+        if not self.named or self.word == "Plan()":
+            return "name the tools one after the other: `Plan(Search_Activity, Book_Activity)`"
+        return "tools are activities (`Search_Activity`) and processes"
+
+
+class MisplacedPlan(Problem):
+    name = "misplaced-plan"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        if self._is_bare():
+            return f"`{self.word}` needs brackets after it"
+        return f"`{self.word}` is allowed only in the braces of a step that the model or a person fills in"
+
+    @property
+    def hint(self) -> str | None:
+        if self._is_bare():
+            given = "tools: `Plan(Search_Activity)`" if self.word == "Plan" else "path of a list: `OneOf(found.ids)`"
+            return f"write in the brackets the {given}"
+        return f"write it as a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
+
+    def _is_bare(self) -> bool:
+        return self.at is not None and self.at.text == self.word
+
+
+class NotAPlan(Problem):
+    name = "not-a-plan"
+    message = "`RunPlan_Activity` takes one plan that `Plan(…)` fills, and nothing else"
+    hint = "fill the property with `Plan(…)` in the braces of the step, and pass its path alone: `RunPlan_Activity(act.plan)`"
+
+
+class DifferentTools(Problem):
+    name = "different-tools"
+    message = "two of the plans that may be run here have different tools with the name `{word}`"
+    hint = "give it the same arguments in each `Plan(…)`, or carry out each plan in the block that makes it"
+
+    word: str
+
+
+class BoundInBlock(Problem):
+    name = "bound-in-block"
+    message = "`{argument}` of the tool `{word}` is a value of a block, and the plan is carried out outside of it"
+    hint = "write `RunPlan_Activity` in the block that makes the plan, or bind a value from outside of the block"
+
+    word: str
+    argument: str
+
+
+class PlanInText(PlanProblem):
+    name = "plan-in-text"
+    message = "the plan is in a text that contains more than JSON"
+
+
+class OddArguments(PlanProblem):
+    name = "odd-arguments"
+    message = "{reason}"
+
+    reason: str
+
+
+class SurplusArgument(PlanProblem):
+    name = "surplus-argument"
+
+    callee: str
+    takes: int
+    given: int
+
+    @property
+    def message(self) -> str:
+        return f"`{self.callee}` takes {self.takes or 'no'} argument{'' if self.takes == 1 else 's'}, not {self.given}"
+
+
+class ArgumentOrder(PlanProblem):
+    name = "argument-order"
+
+    callee: str
+    types: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        return f"the arguments of `{self.callee}` are not in the order {', '.join(self.types)}"
+
+
+class StepsDiffer(PlanProblem):
+    name = "steps-differ"
+    severity = "warning"
+
+    steps: int
+    tasks: int
+
+    @property
+    def message(self) -> str:
+        return f"there are {self.steps} steps in words for {self.tasks} task{'' if self.tasks == 1 else 's'}"
+
+
+class RepairedPlan(PlanProblem):
+    name = "repaired-plan"
+    severity = "warning"
+    message = "`{before}` is read as `{after}` ({mistake})"
+
+    mistake: str
+    """The name of the repaired problem."""
+    before: str
+    after: str
+
+
+class UnexportablePlan(PlanProblem):
+    name = "unexportable-plan"
+    message = "{reason}"
+
+    reason: str
+
+
+class OddReference(PlanProblem):
+    name = "odd-reference"
+    message = "`{text}` is not a reference to a task"
+
+    text: str
+    meaning: str | None = None
+
+    @property
+    def hint(self) -> str | None:
+        return f"write `{self.meaning}`" if self.meaning else "write `<node-0>`, with the place of the task in the list"
+
+
+class ReferenceInText(PlanProblem):
+    name = "reference-in-text"
+    message = "`{text}` is in the middle of a text"
+
+    text: str
+
+
+class SeveralReferences(PlanProblem):
+    name = "several-references"
+    message = "one argument refers to {count} tasks"
+
+    count: int
+
+
+class CountedFromOne(PlanProblem):
+    name = "counted-from-one"
+    message = "references in this plan count from 1; the first task is `<node-0>`"
+
+
+class ContradictingLinks(PlanProblem):
+    name = "contradicting-links"
+
+    source: str
+    target: str
+    missing: bool
+    """Whether it is in the arguments but not in the links; else it is in the links but not in the arguments."""
+
+    @property
+    def message(self) -> str:
+        if self.missing:
+            return f"`{self.target}` reads `{self.source}`, but no link says so"
+        return f"a link leads from `{self.source}` to `{self.target}`, but no argument does"
+
+
+class AmbiguousReference(PlanProblem):
+    name = "ambiguous-reference"
+    message = "`{tool}` refers to {count} tasks of this plan"
+
+    tool: str
+    count: int

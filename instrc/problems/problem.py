@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
-from msgspec import Struct
+from msgspec import Struct, StructMeta
 
 from instrc.limits.programs import NOTED_PROBLEMS, SHOWN_NAME
 from instrc.source import Span
@@ -39,12 +38,37 @@ class Fix(Struct, frozen=True):
     """Whether it is certainly what the author wanted, so that no confirmation is needed."""
 
 
-@dataclass(init=False, repr=False, eq=False, frozen=True, slots=True, kw_only=True)  # its subclasses make their own
-class Problem:
+class _ProblemMeta(StructMeta):
+    """Let a class of problems state its texts as templates; all its fields are keywords, and frozen."""
+
+    def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True
+    ) -> _ProblemMeta:
+        for text in ("message", "hint"):
+            template = namespace.get(text)
+            if isinstance(template, str):
+                namespace[text] = _filled(template)
+        return super().__new__(cls, name, bases, namespace, frozen=frozen, kw_only=kw_only)
+
+
+def _filled(template: str) -> property:
+    """Return the property that fills a template with the facts of a problem."""
+    if not re.search(FACT, template):
+        return property(lambda _: template)
+    return property(lambda problem: re.sub(FACT, lambda fact: format(getattr(problem, fact[1]), fact[2] or ""), template))
+
+
+FACT = r"\{(\w+)(?::(,))?\}"
+"""A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     """One mistake in the input.
 
-    A subclass adds the facts as fields, has a name in kebab case, and computes its texts.
-    Its docstring explains it to a person who sees it for the first time, with an example that causes it.
+    A subclass has a name in kebab case, its facts as fields, and texts made of them.
+    A text is a template, ``message = "`{word}` is not defined"``, or a property where that is not enough.
+    The page `pages/NAME.md` explains it to a person who sees it for the first time, with an example that causes it.
     """
 
     name: ClassVar[str]

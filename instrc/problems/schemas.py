@@ -1,15 +1,28 @@
-"""Problems with JSON Schemas and the references in them, from any source."""
+"""Problems with JSON Schemas."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Literal, TypeAlias
 
-from instrc.problems.edits import renamings
-from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.schema_problem import SchemaProblem
-from instrc.problems.suggest import did_you_mean
+from msgspec import Struct
+
+from instrc.limits.programs import NAMED_VALUES
+from instrc.problems.problem import Fix, Label, Problem, Severity
+from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, did_you_mean, one_of, renamings, types_in_words
 from instrc.source import Span
+
+
+class SchemaProblem(Problem):
+    """A mistake in a schema that is a warning there, and an error where a program cannot work with it."""
+
+    fatal: bool = False
+    """Whether a program cannot work with it."""
+
+    @property
+    def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
+        """A warning about a schema, an error about a program that nobody can fill in."""
+        return "error" if self.fatal else "warning"
+
 
 _TYPES = {
     **dict.fromkeys(("dict", "map", "record", "struct"), "write `object`"),
@@ -25,20 +38,8 @@ _TYPES = {
 """What to write in place of types of other languages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSchema(Problem):
-    """A keyword of a JSON Schema has a value that is not allowed.
-
-    ```json schemas/letter.vibe.json
-    { "type": "object", "properties": { "body": { "type": "text" } } }
-    ```
-
-    Correct the keyword, here `"type": "string"`.
-    The dialect is JSON Schema 2020-12; schemas that name an older draft in `$schema` are checked against that draft,
-    and `nullable` of OpenAPI is understood.
-    """
-
-    name: ClassVar[str] = "invalid-schema"
+    name = "invalid-schema"
 
     pointer: str
     """The JSON Pointer of the value that is wrong."""
@@ -48,13 +49,11 @@ class InvalidSchema(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         where = self.pointer if len(self.pointer) <= 60 else "…" + self.pointer[-59:]
         return f"`{where}` is not valid: {self.reason}" if where else f"this is not a JSON Schema: {self.reason}"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         last = self.pointer.rpartition("/")[2]
         if last == "required" and self.reason.startswith(("true", "false")):
             return 'name the required properties beside `properties`: `"required": ["NAME"]`'
@@ -72,41 +71,18 @@ class InvalidSchema(Problem):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return renamings(self.at, self.characters.strip("\"'"), self.nearest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownDialect(Problem):
-    """A `$schema` names a dialect that is not supported.
-
-    Supported are JSON Schema 2020-12, 2019-09, drafts 7, 6 and 4, and the schemas of OpenAPI 3.0 and 3.1.
-    A schema without `$schema` is read as 2020-12.
-
-    ```json schemas/letter.vibe.json
-    { "$schema": "https://example.org/my-own-dialect", "allOf": [{ "type": "object" }] }
-    ```
-
-    Name the dialect that the schema is written in, or leave `$schema` out.
-    """
-
-    name: ClassVar[str] = "unknown-dialect"
+    name = "unknown-dialect"
+    message = "the dialect `{uri}` is not supported"
+    hint = "name a supported dialect, such as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
 
     uri: str
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"the dialect `{self.uri}` is not supported"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "name a supported dialect, such as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Struct, frozen=True, kw_only=True):
     """Where a keyword was written: a document, a JSON Pointer in it, and the shortened value.
 
     It is shown as file and place if these are known.
@@ -124,70 +100,23 @@ class Origin:
         return f"{place} ({self.value})" if self.value else place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction(SchemaProblem):
-    """Two schemas apply to the same value, but no value satisfies both.
-
-    All branches of an `allOf` apply, and so do a `$ref` and the keywords beside it.
-    Here one requires a text and the other an object, and no value is both.
-    In a schema alone this is a warning: the part, such as an optional property, is then forbidden, and the rest stays valid.
-    In a program somebody must fill in the composed schema, so there it is an error.
-
-    ```json letter.json
-    { "properties": { "body": { "allOf": [{ "type": "string" }, { "type": "object" }] } } }
-    ```
-    ```console
-    $ instrc flatten letter.json
-    ```
-
-    Change one of the two places shown, or remove the part.
-    """
-
-    name: ClassVar[str] = "contradiction"
+    name = "contradiction"
+    message = "nothing satisfies both {left} and {right}"
+    hint = "change one of the two"
 
     left: Origin
     right: Origin
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"nothing satisfies both {self.left} and {self.right}"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "change one of the two"
-
-    @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         found = [(self.left.at, f"this requires {self.left.value}"), (self.right.at, f"this requires {self.right.value}")]
         return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedAway(SchemaProblem):
-    """A closed schema forbids a property that another branch describes.
-
-    `additionalProperties: false` sees only the properties of its own schema, not those of the other branches of an `allOf`.
-    If the property is also required, no value satisfies the two schemas; in a program that is an error, not a warning.
-
-    ```json letter.json
-    {
-      "allOf": [
-        { "properties": { "body": { "type": "string" } }, "additionalProperties": false },
-        { "properties": { "tone": { "type": "string" } } }
-      ]
-    }
-    ```
-    ```console
-    $ instrc flatten letter.json
-    ```
-
-    Remove it and write `"unevaluatedProperties": false` beside the `allOf`: that keyword sees all branches.
-    """
-
-    name: ClassVar[str] = "closed-away"
+    name = "closed-away"
+    hint = "write `unevaluatedProperties: false` beside the `allOf` instead: it sees the properties of all branches"
 
     key: str
     closed: Origin
@@ -199,48 +128,18 @@ class ClosedAway(SchemaProblem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         so = ", and it is required: nothing satisfies the two" if self.required else ""
         return f"the property `{self.key}` at {self.described} is forbidden by {self.closed}{so}"
 
     @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write `unevaluatedProperties: false` beside the `allOf` instead: it sees the properties of all branches"
-
-    @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         found = [(self.described.at, "described here"), (self.closed.at, "closed here")]
         return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SlotConflict(SchemaProblem):
-    """A mixin and its argument define the same property differently.
-
-    Both definitions then apply, which is rarely intended.
-    It is an error in a program if no value satisfies both.
-
-    ```json schemas/polite_Mixin.vibe.json
-    { "type": "object", "properties": { "tone": { "type": "string" }, "default": {} } }
-    ```
-    ```json schemas/letter.vibe.json
-    {
-      "allOf": [
-        { "$ref": "aug:polite_Mixin" },
-        { "properties": { "default": { "type": "object", "properties": { "tone": { "enum": ["warm", "cool"] } } } } }
-      ]
-    }
-    ```
-    ```console
-    $ instrc check schemas/letter.vibe.json
-    ```
-
-    Rename one of the two.
-    """
-
-    name: ClassVar[str] = "slot-conflict"
+    name = "slot-conflict"
+    hint = "rename one of the two"
 
     key: str
     mixin: str
@@ -254,12 +153,301 @@ class SlotConflict(SchemaProblem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         mixin = f"`{self.applied}`" if self.applied else "the mixin"
         so = ": nothing satisfies the two" if self.impossible else ""
         return f"{mixin} and its argument both define `{self.key}`: {self.mixin} and {self.filling}{so}"
 
+
+class ImpossibleSchema(SchemaProblem):
+    name = "impossible-schema"
+
+    words: tuple[str, ...]
+    """The keywords that leave nothing together."""
+    names: tuple[str, ...] = ()
+    """The required properties that it is about."""
+    endless: bool = False
+    """Whether each value had to hold another one of its kind."""
+    others: tuple[Span, ...] = ()
+    """Where the other keywords are written."""
+    inside: str = ""
+    """The place in the schema of a step, as a JSON Pointer, where the keywords come from more than one place."""
+
+    @property
+    def message(self) -> str:
+        where = f" at `{self.inside}`" if self.inside else ""
+        if self.endless:
+            what = (
+                f"each value needs a further one in {one_of(self.names)}"
+                if self.names
+                else "each value needs a further one inside"
+            )
+            return f"nothing satisfies this schema{where}: {what}, without end"
+        if len(self.words) == 1:
+            return f"nothing satisfies this schema{where}: its `{self.words[0]}` excludes every value"
+        shown = ", ".join(f"`{word}`" for word in self.words[:-1]) + f" and `{self.words[-1]}`"
+        about = f" (of `{'`, `'.join(self.names)}`)" if 0 < len(self.names) <= NAMED_VALUES else ""
+        return f"nothing satisfies this schema{where}: {shown} exclude each other{about}"
+
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "rename one of the two"
+        if self.endless:
+            return "remove the name from `required`, or allow `null` there"
+        if self.words == ("pattern",):
+            return "write the pattern without `/` around it"
+        if self.words == ("oneOf",):
+            return "each value that satisfies one of its schemas satisfies another one too: write `anyOf`"
+        return "correct one of them"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(span, "together with this") for span in self.others)
+
+
+class RepeatedValue(Problem):
+    name = "repeated-value"
+    severity = "warning"
+    message = "this `enum` has `{value}` twice"
+    hint = "correct one of them, or remove it"
+
+    value: str
+    """The value, as shortened JSON."""
+
+
+class FormatExcludesValue(Problem):
+    name = "format-excludes-value"
+    severity = "warning"
+    hint = "correct the value, or change the `format`"
+
+    word: str
+    """`const` or `enum`."""
+    value: str
+    """The value, as shortened JSON."""
+    format: str
+    every: bool = False
+    """Whether nothing is left."""
+
+    @property
+    def message(self) -> str:
+        so = ": no value is valid" if self.every else ""
+        return f"the format `{self.format}` excludes `{self.value}` of this `{self.word}`{so}"
+
+
+class RefusedDefault(Problem):
+    name = "refused-default"
+    severity = "warning"
+
+    word: str
+    """The keyword that holds the value: `default`, `examples`, `example`."""
+    reason: str
+    """A short clause, such as `'one' is not of type 'integer'`."""
+    null: bool = False
+    """Whether the value is `null`."""
+
+    @property
+    def message(self) -> str:
+        what = "this `default`" if self.word == "default" else "this example"
+        return f"{what} is refused by its own schema: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        if self.null and self.word == "default":
+            return "allow `null` in the schema, or remove the `default`: it need not say that there is none"
+        return "correct the value or the schema"
+
+
+class ExcludedValue(Problem):
+    name = "excluded-value"
+    severity = "warning"
+
+    word: str
+    """`const` or `enum`."""
+    values: tuple[str, ...]
+    """The values that are excluded, as shortened JSON."""
+    types: tuple[str, ...]
+    every: bool = False
+    """Whether nothing is left."""
+
+    @property
+    def message(self) -> str:
+        shown = ", ".join(f"`{value}`" for value in self.values[:NAMED_VALUES]) + (
+            ", …" if len(self.values) > NAMED_VALUES else ""
+        )
+        so = ": no value is valid" if self.every else ""
+        return f"`type` excludes {shown} of this `{self.word}`{so}"
+
+    @property
+    def hint(self) -> str | None:
+        if self.types == ("array",) and self.every and self.word == "enum":
+            return "to list the values of the items, write the `enum` under `items`"
+        return f"write {types_in_words(self.types)} here, or change the `type`"
+
+
+class EmptyEnum(Problem):
+    name = "empty-enum"
+    severity = "warning"
+    message = "this `enum` is empty: no value is valid"
+    hint = "list the values that are allowed, or remove it"
+
+
+_DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
+"""Names of other systems for the time limit of a step."""
+
+
+class UnknownKeyword(MisspeltWord):
+    name = "unknown-keyword"
+    severity = "warning"
+    message = "`{word}` is not a keyword of JSON Schema: it has no effect"
+
+    annotating: bool = False
+    """Whether it is at the top level of an annotation, where the author may have wanted a property."""
+    inline: bool = False
+    """Whether it is at the top level of a schema that is written in a program."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.word in _DEADLINES:
+            return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
+        if self.word in OF_RUNS:
+            return CHOSEN_FOR_RUNS
+        if self.word == "optional":
+            return "remove it: a property that is not named in `required` is optional"
+        if self.word in {"solution", "input"}:
+            return f'put the schema under `schema`: `{{ "schema": {{ … }}, "{self.word}": … }}`'
+        if self.inline and not self.nearest:
+            return f'write properties under `properties`: `@ {{ type: "object", properties: {{ {self.word}: {{ … }} }} }}`'
+        if self.annotating and not self.nearest:
+            return (
+                f"to say more of a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"
+            )
+        return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
+
+
+class UnknownFormat(MisspeltWord):
+    name = "unknown-format"
+    severity = "warning"
+    message = "`{word}` is not a known format: nothing checks it"
+
+    @property
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest) or "use a `pattern`, or list it: `[tool.instrc] keywords = […]`"
+
+
+class SimilarProperty(MisspeltWord):
+    name = "similar-property"
+    severity = "warning"
+
+    @property
+    def message(self) -> str:
+        return f"`{self.word}` becomes a new property beside `{self.nearest[0]}`"
+
+    @property
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest)
+
+
+class EmptyRange(Problem):
+    name = "empty-range"
+    severity = "warning"
+    message = "no value is between `{lower}: {low}` and `{upper}: {high}`"
+    hint = "exchange the two bounds, or correct one of them"
+
+    lower: str
+    upper: str
+    low: str
+    high: str
+    other: Span | None = None
+    """Where the upper bound is written."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return () if self.other is None else (Label(self.other, "the upper bound"),)
+
+
+class ForeignDocument(Problem):
+    name = "foreign-document"
+    message = "this is {kind}, not a JSON Schema"
+
+    kind: str
+    """What it is, with its article: `an OpenAI tool`."""
+    way_out: str
+
+    @property
+    def hint(self) -> str | None:
+        return self.way_out
+
+
+class EmptySlot(Problem):
+    name = "empty-slot"
+    severity = "warning"
+    message = "the slot `{word}` of `{mixin}` is required but not filled"
+    hint = "fill it by its name: `{ {word}: … }`"
+
+    word: str
+    mixin: str
+
+
+Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value", "slot"]
+_INSTEAD = {
+    "additionalItems": "write the first items under `prefixItems` and the schema of all further ones under `items`",
+    "dependencies": "write `dependentRequired` for lists of names and `dependentSchemas` for schemas",
+    "nullable": 'write the type as a list: `"type": ["string", "null"]`',
+    "extends": "write `allOf`",
+    "disallow": "write `not`",
+    "divisibleBy": "write `multipleOf`",
+    "$recursiveRef": "write `$dynamicRef`",
+    "$recursiveAnchor": "write `$dynamicAnchor`",
+}
+"""What says today what words of other dialects say."""
+
+
+class IdleKeyword(Problem):
+    name = "idle-keyword"
+    severity = "warning"
+
+    word: str
+    cause: Cause
+    applies_to: tuple[str, ...] = ()
+    """The types of the values that the keyword looks at, or the keywords one of which it needs."""
+    allowed: tuple[str, ...] = ()
+    """The types of the values that are allowed where it stands."""
+    dialect: str = ""
+    instead: str | None = None
+    """The keyword that says the same of the allowed type, if there is one."""
+
+    @property
+    def message(self) -> str:
+        head = f"`{self.word}` has no effect"
+        match self.cause:
+            case "type":
+                allowed = types_in_words(self.allowed)
+                return f"{head}: it applies to {types_in_words(self.applies_to)}, and only {allowed} is allowed here"
+            case "alone":
+                return f"{head} without {one_of(self.applies_to)}"
+            case "items":
+                return f"{head} unless `items` is a list"
+            case "dialect":
+                return f"{head}: {self.dialect} does not have it"
+            case "reference":
+                return f"{head}: in {self.dialect} a `$ref` stands alone"
+            case "value":
+                return f"{head}: its value is `true` or `false`"
+            case "slot":
+                return f"{head}: the instruction that fills the mixin replaces its `default`"
+
+    @property
+    def hint(self) -> str | None:
+        match self.cause:
+            case "type":
+                return f"write `{self.instead}`, or correct the `type`" if self.instead else "correct the `type`, or remove it"
+            case "alone":
+                return f"write {one_of(self.applies_to)} beside it, or remove it"
+            case "dialect":
+                return _INSTEAD.get(self.word, "name a newer dialect in `$schema`, or remove it")
+            case "reference":
+                return 'write both under `"allOf": [{ "$ref": … }, { … }]`, or name a newer dialect in `$schema`'
+            case "items":
+                return "to refuse further items write `maxItems`, or remove it"
+            case "value":
+                return "write `true` or `false`, without quotes"
+            case "slot":
+                return "write it where the mixin is used, after `@`, or remove it"

@@ -1,32 +1,13 @@
-"""Problems with settings."""
+"""Problems with settings, options, locks and installed packages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from instrc.problems.problem import Problem, Severity
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSettings(Problem):
-    """A setting under `[tool.instrc]` of the nearest `pyproject.toml` cannot be used.
-
-    ```aug letter.aug
-    @{ type: "object", properties: { body: { type: "string" } } }
-    ```
-    ```toml pyproject.toml
-    [tool.instrc]
-    root = ["vibes"]
-    ```
-
-    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`),
-    `limits` (a table of numbers), `keywords` (a list of your own keywords and formats), `templates` (`true` or `false`),
-    and for runs the tables `activities`, `models`, `prices`, `checks` and `run`.
-    """
-
-    name: ClassVar[str] = "invalid-settings"
+    name = "invalid-settings"
 
     key: str
     """The setting, as `limits.source`; empty where the whole file cannot be read."""
@@ -35,38 +16,19 @@ class InvalidSettings(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if not self.key:
             return f"the settings cannot be read: {self.reason}"
         return f"the setting `{self.key}` cannot be used: {self.reason}"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return did_you_mean(self.nearest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleSetting(Problem):
-    """An entry of `[tool.instrc.models]` or `[tool.instrc.checks]` is for a vibe that does not exist.
-
-    ```aug letter.aug
-    Letter(prompt)
-    ```
-    ```json schemas/letter.vibe.json
-    { "type": "object", "properties": { "body": { "type": "string" } } }
-    ```
-    ```toml pyproject.toml
-    [tool.instrc.models]
-    leter = "openai:gpt-5-mini"
-    ```
-
-    Correct the name, or remove the entry.
-    A name is compared without case, `_` and `-`; `judge-*` is for all vibes of such a name, `judges/*` for those of a folder.
-    """
-
-    name: ClassVar[str] = "idle-setting"
-    severity: ClassVar[Severity] = "warning"
+    name = "idle-setting"
+    severity = "warning"
+    message = "the setting `{table}.{entry}` has no effect: no vibe has this name"
 
     table: str
     """`models` or `checks`."""
@@ -74,11 +36,81 @@ class IdleSetting(Problem):
     nearest: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"the setting `{self.table}.{self.entry}` has no effect: no vibe has this name"
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest) or "correct the name, or remove the entry"
+
+
+_RELOCK = "`instrc lock` writes it again; look at the difference before you commit it"
+
+
+class InvalidLock(Problem):
+    name = "invalid-lock"
+    message = "the lock cannot be read: {reason}"
+
+    reason: str
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or "correct the name, or remove the entry"
+        return _RELOCK
+
+
+class NotLocked(Problem):
+    name = "not-locked"
+
+    lock: str
+    """The path where the lock is, or should be."""
+    reference: str | None = None
+    """What is not in it; `None` if there is no lock."""
+
+    @property
+    def message(self) -> str:
+        return f"there is no `{self.lock}`" if self.reference is None else f"`{self.reference}` is not in `{self.lock}`"
+
+    @property
+    def hint(self) -> str | None:
+        return "`instrc lock` writes it" if self.reference is None else _RELOCK
+
+
+class StaleLock(Problem):
+    name = "stale-lock"
+    message = "`{reference}` is not what the lock records: {reason}"
+
+    reference: str
+    reason: str
+
+    @property
+    def hint(self) -> str | None:
+        return _RELOCK
+
+
+class InvalidOption(Problem):
+    name = "invalid-option"
+    message = "`{option}` must be {wanted}, not {given}"
+
+    option: str
+    given: str
+    """What was given, as Python shows it."""
+    wanted: str
+    """The allowed values, such as `a whole number from 1`."""
+
+
+class MissingExtra(Problem):
+    name = "missing-extra"
+    hint = 'install it: `pip install "instrc[{extra}]"`'
+
+    feature: str
+    extra: str
+    package: str
+
+    @property
+    def message(self) -> str:
+        packages = " and ".join(f"`{each}`" for each in self.package.split(", "))
+        needed = f"the packages {packages}, which are" if ", " in self.package else f"the package {packages}, which is"
+        return f"{self.feature} needs {needed} not installed"
+
+
+class SandboxNotStarted(Problem):
+    name = "sandbox-not-started"
+    message = "the process for the code of agents cannot start: {reason}"
+
+    reason: str

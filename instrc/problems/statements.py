@@ -1,26 +1,16 @@
-"""Problems with statements and stages: a name, an equals sign, a stage or a value that is missing or wrong."""
+"""Problems with statements: their keywords, names, values and operators."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from instrc.durations import from_words
+from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.suggest import insertion, replacement
+from instrc.source import Span
 
-from instrc.problems.edits import insertion, replacement
-from instrc.problems.problem import Fix, Problem
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingName(Problem):
-    """A word that defines something is not followed by a name.
-
-    ```aug greet.aug
-    const = Greet(prompt)
-    ```
-
-    Write the name: `const text = Greet(prompt)`, `input language`.
-    """
-
-    name: ClassVar[str] = "missing-name"
+    name = "missing-name"
+    message = "a name is missing after `{word}`"
 
     word: str
     parts: bool = False
@@ -29,13 +19,7 @@ class MissingName(Problem):
     """The text in quotes that stands in its place."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"a name is missing after `{self.word}`"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.quoted.isidentifier():
             return f"write the name without quotes: `{self.word} {self.quoted}`"
         if self.parts and self.word == "input":
@@ -45,18 +29,8 @@ class MissingName(Problem):
         return "write a name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingEquals(Problem):
-    """A name is defined without `=`.
-
-    ```aug greet.aug
-    const text Greet(prompt)
-    ```
-
-    Write `const text = Greet(prompt)`.
-    """
-
-    name: ClassVar[str] = "missing-equals"
+    name = "missing-equals"
 
     word: str
     called: bool = False
@@ -64,123 +38,58 @@ class MissingEquals(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         return f"a name and `=` are missing before `{self.word}`" if self.called else f"`=` is missing after `{self.word}`"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return f"write `tool NAME = {self.word}(…)`" if self.called else f"write `{self.word} = …`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return insertion(self.at, "= ") if self.at and self.at.text and not self.called else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WrongEquals(Problem):
-    """A name is defined with a sign other than `=`.
-
-    ```aug greet.aug
-    const text := Greet(prompt)
-    ```
-
-    Write `const text = Greet(prompt)`. There are no comparison operators, so there is no `==`.
-    """
-
-    name: ClassVar[str] = "wrong-equals"
+    name = "wrong-equals"
+    message = "`{text}` does not name a value"
 
     text: str
     typed: str = ""
     """What is between the name and an `=`, such as a type in other languages: `const text: Letter = …`."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.text}` does not name a value"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.typed:
             return f"names have no types: remove `: {self.typed}`"
         return "write `=`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return () if self.typed else replacement(self.at, "=")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EqualsAfterValue(Problem):
-    """An `=` follows something other than a single name.
-
-    ```aug greet.aug
-    Greet(prompt) = text
-    ```
-
-    The name is on the left: `const text = Greet(prompt)`.
-    """
-
-    name: ClassVar[str] = "equals-after-value"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "only a name at the start of a statement can be before `=`"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write `const name = …`"
+    name = "equals-after-value"
+    message = "only a name at the start of a statement can be before `=`"
+    hint = "write `const name = …`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingStage(Problem):
-    """A `|` lacks a stage on one side.
-
-    ```aug greet.aug
-    "Say hello" | Greet |
-    ```
-
-    Each `|` is between two stages; remove it, or write the stage that is missing.
-    """
-
-    name: ClassVar[str] = "missing-stage"
+    name = "missing-stage"
+    message = "there is no stage {side} this `|`"
+    hint = "remove the `|`, or write the missing stage"
 
     side: str
     """`before` or `after`."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"there is no stage {self.side} this `|`"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "remove the `|`, or write the missing stage"
-
-    @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return replacement(self.at, "", safe=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingValue(Problem):
-    """A value is missing.
-
-    ```aug greet.aug
-    "Say hello" | Greet({ tone: })
-    ```
-
-    Write the value, or remove the sign or word that needs it.
-    """
-
-    name: ClassVar[str] = "missing-value"
+    name = "missing-value"
+    message = "a value is missing {after}"
 
     after: str
     """The sign or word that needs it, with its preposition: ``after `:` ``."""
@@ -188,13 +97,201 @@ class MissingValue(Problem):
     """The last defined name, if a block ends with a definition."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"a value is missing {self.after}"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.defined:
             return f"a block ends with the expression that is its value: write `{self.defined}` before the `}}`"
         return "write an expression: a name, a call, a string, …"
+
+
+class KeywordAsName(Problem):
+    name = "keyword-as-name"
+    message = "`{word}` is a word of the language, not a name"
+
+    word: str
+    declares: bool = False
+    """Whether it is used as if it declared something in brackets: `input(language)`."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.declares:
+            return f"write it without brackets: `{self.word} NAME`"
+        if self.word == "input":
+            return "the request is called `prompt`; for another value choose another name"
+        return "choose another name; to call an instruction of this name, write it in another case"
+
+
+class MisspeltKeyword(Problem):
+    name = "misspelt-keyword"
+    message = "`{word}` is not a word of the language"
+
+    word: str
+    keyword: str
+    """The word of the language."""
+
+    @property
+    def hint(self) -> str | None:
+        return f"write `{self.keyword}`, in Latin letters" if not self.word.isascii() else f"write `{self.keyword}`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.keyword)
+
+
+class RepeatedWord(Problem):
+    name = "repeated-word"
+    message = "`{word}` is written twice"
+    hint = "remove one of the two"
+
+    word: str
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, "", safe=False)
+
+
+class BadName(Problem):
+    name = "bad-name"
+    message = "`{written}` is not a name"
+
+    written: str
+    instead: str | None = None
+    """A valid name that is similar."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.instead:
+            return f"write `{self.instead}`"
+        if duration := from_words(self.written):
+            return f'write a duration after the step or block: `@ {{ within: "{duration}" }}`'
+        return "names consist of letters, digits and `_`, and do not begin with a digit"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.instead) if self.instead else ()
+
+
+class BadNumber(Problem):
+    name = "bad-number"
+    message = "this number {reason}"
+
+    reason: str
+    """What is wrong with it, as the rest of a sentence."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.at and ".." in self.at.text:
+            return "for 1, 2, 3 at the same time write `each i in 3 { … }`, one after the other `repeat { … } until round is 3`"
+        return "write numbers as in JSON: `3`, `0.5`, `-1e6`"
+
+
+class EmptyUri(Problem):
+    name = "empty-uri"
+    message = "this reference does not name a vibe"
+    hint = "write the path of a vibe after the colon: `aug:folder/name`"
+
+
+_LEFT_AWAY = frozenset({"return", "await", "async", "new", "yield"})
+_ADVICE: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset({"import", "from", "require", "include", "using", "use", "package"}),
+        "nothing is imported: instructions are found by name, or by an `aug:` reference",
+    ),
+    (
+        frozenset({"def", "function", "fn", "func", "fun", "lambda", "=>"}),
+        "there are no functions: instructions are JSON Schemas in vibe files; name a pipeline with `tool NAME = …`",
+    ),
+    (
+        frozenset({"class", "struct", "interface", "type", "enum", "extends"}),
+        'types are JSON Schemas in vibe files; a small one can be written as `@ { type: "object", … }`',
+    ),
+    (
+        frozenset({"select", "insert", "update", "delete", "where"}),
+        "a member is read by its path, `people.name`; what is to be done with a list stands in `each NAME in PATH { … }`",
+    ),
+    (frozenset({"assert"}), "write what must be true into the schema, or `when PATH { … } else { … }`"),
+    (frozenset({"global", "nonlocal", "del", "mut"}), "remove it: a name has one value, which each block inside sees"),
+    (
+        frozenset({"and"}),
+        "in a condition write one `when` in the other, for `until` in a name: `const done = when A { when B { true } }`",
+    ),
+    (frozenset({"or"}), "`or` joins conditions only; for a choice write `when PATH { … } else { … }`"),
+    (frozenset({"not"}), "put what is to happen otherwise behind `else`: `when PATH { … } else { … }`"),
+    (frozenset({"this", "self"}), "remove it and the `.`: an instruction is called by its name"),
+    (frozenset({"return"}), "remove it: the last expression is the result"),
+    (frozenset({"await", "async", "yield"}), "remove it: a step waits for the results that it reads"),
+    (frozenset({"call", "run", "invoke", "execute", "goto"}), "remove it: an instruction is called by its name, `Draft(prompt)`"),
+    (frozenset({"new"}), "remove it: an instruction is called by its name"),
+    (frozenset({"export", "process", "pipeline", "workflow"}), "write `tool NAME = …`: that exports it"),
+    (frozenset({"wait", "sleep", "pause"}), 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'),
+    (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),
+    (frozenset({"elif", "elsif", "else if", "elseif"}), "write `else when PATH { … }`"),
+    (frozenset({"map", "forEach", "for_each", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),
+    (frozenset({"break", "continue"}), "a block runs to its end; write `repeat { … } until PATH` for a loop that ends early"),
+    (frozenset({"then"}), "write `|` before what reads the step before it; a choice is `when PATH { … } else { … }`"),
+    (frozenset({"if", "unless", "switch", "match", "case"}), "write `when PATH { … } else { … }`"),
+    (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
+    (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
+    (
+        frozenset({"catch", "except", "finally", "rescue", "throw", "raise"}),
+        "write `try { … } else { … }`; `Fail(error)` fails again",
+    ),
+)
+"""What to write instead of words of other languages."""
+
+
+class ForeignStatement(Problem):
+    name = "foreign-statement"
+    message = "there is no `{word}` in this language"
+
+    word: str
+
+    @property
+    def hint(self) -> str | None:
+        if advice := next((advice for words, advice in _ADVICE if not words.isdisjoint({self.word, self.word.lower()})), None):
+            return advice
+        return "name values with `const NAME = …`, export with `tool NAME = …`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.at is None or self.at.text != self.word:
+            return ()
+        if self.word in _LEFT_AWAY:
+            text = self.at.source.text
+            end = self.at.end
+            while text[end : end + 1] == " ":
+                end += 1
+            return (Fix(f"remove `{self.word}`", (Edit(Span(self.at.source, self.at.start, end), ""),), safe=True),)
+        return replacement(self.at, "tool", safe=False) if self.word == "export" else ()
+
+
+class UnknownOperator(Problem):
+    name = "unknown-operator"
+    message = "`{text}` is not an operator here"
+
+    text: str
+    advice: tuple[str, ...] = ()
+    """Pieces of advice for this sign."""
+    put: str = ""
+    """The correct sign here, if there is one."""
+
+    @property
+    def hint(self) -> str | None:
+        return "; ".join(self.advice) if self.advice else "join stages with `|`; pass values in the brackets of a call"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.put) if self.put else ()
+
+
+class Arrow(Problem):
+    name = "arrow"
+    message = "`{text}` has no meaning"
+    hint = "write `{instead}`"
+
+    text: str
+    instead: str
+    """The correct sign in this place."""
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.instead)

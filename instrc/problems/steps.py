@@ -1,36 +1,21 @@
-"""Problems with the steps of a program: no step, steps in a wrong context, outputs that are not objects."""
+"""Problems with steps, and with what reads their results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import re
 
 from instrc.limits.programs import HINTED_PATH
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.problem import Label, Problem
+from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToDo(Problem):
-    """An export calls no instruction.
-
-    ```aug letter.aug
-    prompt
-    ```
-
-    Pass the value to an instruction.
-    """
-
-    name: ClassVar[str] = "nothing-to-do"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "no instruction is called here, so the program has no step"
+    name = "nothing-to-do"
+    message = "no instruction is called here, so the program has no step"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         name = "" if self.at is None else _name_before(self.at)
         if name and self.at is not None:
             return f"a call has round brackets: write `{name}({self.at.text})`"
@@ -45,202 +30,267 @@ def _name_before(at: Span) -> str:
     return word if follows and len(word) + len(at.text) < HINTED_PATH else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CutAgainstDataFlow(Problem):
-    """A `Process(…)` that is divided by hand has a step in a context where it cannot run.
-
-    A context contains steps of its own executor, and reads results of itself and of earlier contexts.
-
-    ```aug letter.aug
-    Process(
-      LLM_Context({ draft: Draft({ facts }) }),
-      Server_Context({ facts: Fetch_Activity(prompt) })
-    )
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    ```json schemas/fetch_Activity.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Move the step to a context where it can run, or write the chain as a pipe and let the compiler divide it.
-    """
-
-    name: ClassVar[str] = "cut-against-data-flow"
+    name = "cut-against-data-flow"
+    message = "`{word}` {reason}"
+    hint = "move it to another context, or write the chain as a pipe and let the compiler divide it"
 
     word: str
     reason: str
     other: Span | None = None
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` {self.reason}"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "move it to another context, or write the chain as a pipe and let the compiler divide it"
-
-    @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return () if self.other is None else (Label(self.other, "this is the cause"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputNotObject(Problem):
-    """The value that a model should fill in is not an object.
-
-    A tool is called with an object of arguments, and a mixin adds its properties to it, so the schema must allow objects.
-
-    ```aug letter.aug
-    Draft
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "string" }
-    ```
-
-    Make the value a property: `{ "type": "object", "properties": { "text": { "type": "string" } } }`.
-    """
-
-    name: ClassVar[str] = "output-not-object"
+    name = "output-not-object"
+    message = "`{word}` is not an object, so it cannot be filled in alone"
+    hint = "make the value a property of an object"
 
     word: str
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is not an object, so it cannot be filled in alone"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "make the value a property of an object"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Unsatisfiable(Problem):
-    """No value satisfies a schema together with the steps in it, or with what is written beside it.
-
-    Somebody must fill in what a program composes, so a schema that refuses everything is a mistake.
-    Here `tone` is required, and the closed annotation does not describe it.
-
-    ```aug letter.aug
-    Page({ body: { text: Draft } @ { additionalProperties: false, required: ["tone"] } })
-    ```
-
-    ```json schemas/page.vibe.json
-    { "type": "object", "properties": { "body": { "type": "object" } } }
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Remove what refuses it: a condition that never holds, or a name in `required` that a closed schema does not describe.
-    """
-
-    name: ClassVar[str] = "unsatisfiable"
+    name = "unsatisfiable"
+    hint = "remove the keyword that refuses everything"
 
     keys: tuple[str, ...] = ()
     """The properties of the object of steps, if it is about one."""
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         if not self.keys:
             return "no value satisfies what is written here"
         named = ", ".join(f"`{key}`" for key in self.keys[:4]) + (", …" if len(self.keys) > 4 else "")
         return f"no object with the steps {named} satisfies what is written around them"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "remove the keyword that refuses everything"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntangledMixins(Problem):
-    """Two mixins each need something that the other contains.
-
-    The contents of a mixin are never divided, so one of the two must come first, and neither can.
-
-    ```aug letter.aug
-    const notes = Notes(prompt);
-    Answer(Introspect_Mixin(Answer(Draft, notes)), Introspect_Mixin(Draft(SelfEvaluate_Mixin(notes), Draft)))
-    ```
-
-    ```json schemas/notes.vibe.json
-    { "type": "object", "properties": { "notes": { "type": "string" } } }
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    ```json schemas/answer.vibe.json
-    { "type": "object", "properties": { "answer": { "type": "string" } } }
-    ```
-
-    Define what both need outside of the mixins, with a name of its own.
-    """
-
-    name: ClassVar[str] = "entangled-mixins"
+    name = "entangled-mixins"
+    message = "this mixin needs the contents of another one, and that one needs the contents of this one"
+    hint = "define what both need outside of the mixins, with a name of its own"
 
     other: Span | None = None
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this mixin needs the contents of another one, and that one needs the contents of this one"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "define what both need outside of the mixins, with a name of its own"
-
-    @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return () if self.other is None else (Label(self.other, "this is the other one"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleAnnotation(Problem):
-    """A keyword after `@` has no effect, because it does not apply to objects.
-
-    An annotation is added to the schema of the whole step, which is an object.
-    A bound of a number belongs to the property that is the number.
-
-    ```aug letter.aug
-    Loop_Mixin(Draft) @ { maximum: 5 }
-    ```
-
-    ```json schemas/draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Name the property: `Loop_Mixin(Draft) @ { properties: { _iteration: { maximum: 5 } } }`.
-    """
-
-    name: ClassVar[str] = "idle-annotation"
-    severity: ClassVar[Severity] = "warning"
+    name = "idle-annotation"
+    severity = "warning"
+    message = "`{word}` has no effect on an object"
 
     word: str
     loop: bool = False
 
     @property
+    def hint(self) -> str | None:
+        name = "_iteration" if self.loop else "NAME"
+        return f"name the property: `@ {{ properties: {{ {name}: {{ {self.word}: … }} }} }}`"
+
+
+class UnreadPipe(Problem):
+    name = "unread-pipe"
+    severity = "warning"
+    message = "nothing in this block reads what is piped into it"
+    hint = "give the value a name before the block and pass it to the calls that need it"
+
+
+class UnreadResult(Problem):
+    name = "unread-result"
+    severity = "warning"
+
+    word: str
+    """The step whose result is not passed on."""
+    other: Span | None = None
+    """Where that step is written, if another one needs its result."""
+    carried: Span | None = None
+    """The activity that is given the result after the decision of a person who was not shown it."""
+
+    @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` has no effect on an object"
+        if self.other is None:
+            return f"nothing reads the result of `{self.word}`"
+        if self.carried is not None:
+            return f"the person is not shown `{self.word}`, which is used after this decision"
+        return f"this step receives only the decision, not `{self.word}`, which the decision is about"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        name = "_iteration" if self.loop else "NAME"
-        return f"name the property: `@ {{ properties: {{ {name}: {{ {self.word}: … }} }} }}`"
+        if self.carried is not None:
+            return f"give the result of `{self.word}` to this step as well"
+        return f"give `{self.word}` a name and pass it on" if self.other is not None else "pass it on, or remove the step"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        if self.other is None:
+            return ()
+        if self.carried is None:
+            return (Label(self.other, "the decision is about this"),)
+        return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")
+
+
+class IdleKey(Problem):
+    name = "idle-key"
+    severity = "warning"
+    message = "`{word}` is only another name for an earlier value, and nothing reads it by this name"
+    hint = "remove it; to call an instruction whose name is an earlier key, rename that key"
+
+    word: str
+
+
+_OF_ROUNDS = {
+    "round": "the number of this round is `round`, without `previous` before it",
+    "rounds": "all finished rounds are `rounds`, without `previous` before it",
+    "previous": "`previous` is the last round; all finished ones are `rounds`",
+}
+_ENDS_WITH_DOT = re.compile(r"\.[ \t\r]*\n\s*\Z")
+_LOOKED_BACK = 200
+"""Characters before a member in which the line before it ends."""
+
+
+class UnknownMember(Problem):
+    name = "unknown-member"
+    message = "there is no member `{word}` here"
+
+    word: str
+    known: tuple[str, ...] = ()
+    """The members that exist."""
+    nearest: tuple[str, ...] = ()
+    handed: bool = False
+    """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
+    mixed: bool = False
+    """Whether one branch of a block gives a round of a `repeat` there, and another one something else."""
+    passed: str = ""
+    """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
+    about: str = ""
+    """`previous` or `round`, if the member is looked for directly behind that name."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.mixed:
+            return f"one branch gives a whole round, another does not: give in each `{{ {{ {self.word}: … }} }}`"
+        if self.passed:
+            made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
+            return f"rounds keep only the values of steps and blocks: make it a block, {made}"
+        if self.about == "previous" and self.word in _OF_ROUNDS:
+            return _OF_ROUNDS[self.word]
+        if self.about == "round":
+            return f"`round` is the number of the round; what the last one gave is `previous.{self.word}`"
+        if self.nearest:
+            return did_you_mean(self.nearest)
+        if self.at and _ENDS_WITH_DOT.search(self.at.source.text[max(0, self.at.start - _LOOKED_BACK) : self.at.start]):
+            return "remove the `.` that ends the line before, if it does not lead to this word"
+        if self.handed and self.word.startswith(("_", "$")):
+            return f"a block passes on no thoughts or metrics: make it a value in it, `const why = do {{ step.{self.word} }}`"
+        members = ", ".join(f"`{name}`" for name in self.known[:8])
+        return f"its members: {members}" if self.known else "it has no members"
+
+
+_LENGTHS = frozenset({"length", "len", "size", "count"})
+"""What the length of a list is called elsewhere."""
+
+
+class PathIntoList(Problem):
+    name = "path-into-list"
+    message = "`{word}` cannot be read here: the value before it is a list"
+
+    word: str
+    rounds: bool = False
+    """Whether the list is `rounds`."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.word in _LENGTHS:
+            return "ask how long a list is in a condition: `PATH @ { minItems: 1 }`, `PATH @ { maxItems: 0 }`"
+        if self.rounds:
+            return f"what the last round gave is `previous.{self.word}`; for all of them write `each r in rounds {{ … }}`"
+        return "pass on the whole list, or process its elements: `each element in … { … }`"
+
+
+class NotAValue(Problem):
+    name = "not-a-value"
+
+    word: str
+    choosing: bool = False
+    """Whether it is the list of a `OneOf(…)`."""
+    nearest: tuple[str, ...] = ()
+    """Values with similar names."""
+    failing: bool = False
+    """Whether it is a `Fail`, which ends its block."""
+    named: Span | None = None
+    """What it only names, where its definition says so: `Check` of `const c = Check;`."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.named, "only named here, not called"),) if self.named else ()
+
+    @property
+    def message(self) -> str:
+        if self.named:
+            return f"`{self.word}` is only another name of `{self.named.text}`, which has not been called"
+        if self.choosing:
+            return "`OneOf(…)` takes one path to a list in the result of an earlier step"
+        if self.failing:
+            return f"`{self.word}` gives no value: it ends its block, so what reads it never runs"
+        return f"`{self.word}` is not a value that can be read"
+
+    @property
+    def hint(self) -> str | None:
+        if self.choosing:
+            return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
+        if self.failing:
+            return "put it into a `try`, and the steps after it into the `else`, which reads `error`"
+        if self.nearest:
+            return did_you_mean(self.nearest)
+        if self.named:
+            return f"call it in its definition: `const {self.word} = {self.named.text}();`"
+        return "call it first and give the result a name: `const result = …;`"
+
+
+class NotAList(Problem):
+    name = "not-a-list"
+
+    word: str
+    lists: tuple[str, ...] = ()
+    """Members that are lists."""
+    number: bool = False
+    """Whether it is a number, as if the block should run that many times."""
+    choosing: bool = False
+    """Whether it should be the list of a `OneOf(…)`: of texts or numbers."""
+
+    @property
+    def message(self) -> str:
+        if self.choosing:
+            return f"`{self.word}` is not a list of texts or numbers"
+        return f"`{self.word}` is not a list"
+
+    @property
+    def hint(self) -> str | None:
+        if self.choosing:
+            return "let an earlier step return a list of only the names or ids"
+        if self.number:
+            return "write the number of times as a literal: `each i in 3 { … }`"
+        members = did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
+        return members or "name what has the type `array`; let an instruction return a list if there is none"
+
+
+class MemberOfTool(Problem):
+    name = "member-of-tool"
+    severity = "warning"
+    hint = "export the step itself, or write `do { … }` around it: a process gives just the member"
+
+    word: str
+    member: tuple[str, ...]
+    unwaited: bool = False
+    """Whether it is a call that nobody waits for."""
+
+    @property
+    def message(self) -> str:
+        if self.unwaited:
+            return f"nobody waits for the answer of `{self.word}`: there is no `{'.'.join(self.member)}` to give"
+        return f"a tool gives the whole answer of `{self.word}`, not only `{'.'.join(self.member)}`"

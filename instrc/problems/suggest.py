@@ -7,12 +7,15 @@ the few best are then compared by edits (an extra, missing or wrong letter, or t
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
 from instrc.limits.programs import COMPARED_NAME, COMPARED_NAMES, SHORTLIST
+from instrc.problems.problem import Edit, Fix, Problem
+from instrc.source import Span
 
 FOREIGN_VALUES = {
     **dict.fromkeys(("True", "TRUE"), "true"),
@@ -155,3 +158,146 @@ def _edits(left: str, right: str) -> int:
                 cost = min(cost, earlier[j - 1] + 1)
             row.append(cost)
     return row[-1]
+
+
+_CYRILLIC = "аАвВеЕкКМНоОрРсСтТуУхХіІјЈѕЅԁԛԝһ"
+_LATIN_FOR_CYRILLIC = "aABBeEkKMHoOpPcCTTyYxXiIjJsSdqwh"
+_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανοιυρ"
+_LATIN_FOR_GREEK = "ABEZHIKMNOPTYXavoiup"
+_LATIN = dict(zip(_CYRILLIC, _LATIN_FOR_CYRILLIC.replace("BB", "bB", 1).replace("TT", "tT", 1), strict=True))
+_LATIN |= dict(zip(_GREEK, _LATIN_FOR_GREEK, strict=True))
+_OTHER: dict[str, str] = {}
+for _letter, _looks in _LATIN.items():
+    if _letter in _CYRILLIC:
+        _OTHER.setdefault(_looks, _letter)
+
+
+def strange_letter(word: str) -> str | None:
+    """Say which letter of a word only looks like a letter of the script of the other letters, if there is one."""
+    known = [script for letter in word if (script := _script(letter))]
+    if len(set(known)) < 2:
+        return None
+    most = max(set(known), key=known.count)
+    twins = _LATIN if most == "Latin" else _OTHER
+    for part in word.split("_"):
+        strange = [letter for letter in part if _script(letter) not in {"", most}]
+        if len({_script(letter) for letter in part} - {""}) == 1 and not all(letter in twins for letter in strange):
+            continue  # a whole word of another script, as in `Составить_User`
+        for letter in strange:
+            if letter in twins:
+                return f"`{letter}` in it is {_script(letter)} (U+{ord(letter):04X}) and only looks like `{twins[letter]}`"
+    return None
+
+
+def twin(word: str) -> str | None:
+    """Return the Latin word that a word looks like letter by letter; `None` if it is Latin or has letters of its own."""
+    latin = "".join(_LATIN.get(letter, letter) for letter in word)
+    return latin if latin != word and latin.isascii() else None
+
+
+_TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwertyuiopasdfghjklzxcvbnm", strict=True))
+"""The letters of a keyboard with the Russian layout, as the same keys have them with the Latin layout."""
+
+
+def typed_on_latin(word: str) -> str | None:
+    """Return the word that the same keys give with the Latin layout; `None` if it is not all Cyrillic letters of such keys."""
+    latin = [_TYPED.get(letter) or (_TYPED.get(letter.lower(), "").upper()) for letter in word if letter not in "_0123456789"]
+    if not latin or not all(latin):
+        return None
+    return "".join(_TYPED.get(letter) or _TYPED.get(letter.lower(), "").upper() or letter for letter in word)
+
+
+def _script(letter: str) -> str:
+    return next(
+        (script for script in ("Latin", "Cyrillic", "Greek") if unicodedata.name(letter, "").startswith(script.upper())), ""
+    )
+
+
+def types_in_words(names: tuple[str, ...]) -> str:
+    """Return types as the object of a sentence: `an array`, `a number or a string`."""
+    shown = ["null" if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}" for name in names]
+    return " or ".join(shown)
+
+
+def one_of(names: tuple[str, ...]) -> str:
+    """Return names as a choice: `` `a` or `b` ``."""
+    return " or ".join(f"`{name}`" for name in names)
+
+
+OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
+"""What other systems write into a step and is a choice of a run here."""
+CHOSEN_FOR_RUNS = "models, retries and the like are chosen when a program is run, not in the program: remove it"
+_QUOTES = frozenset({'"', "'"})
+
+
+def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
+    """Return the fix that replaces the text at a place; an empty text removes it."""
+    if at is None:
+        return ()
+    if text == ":":  # it stands close to the key
+        at = at.source.span(_close(at), at.end)
+    title = f"replace by `{text.strip()}`" if text.strip() else f"remove `{at.text[:20]}`"
+    return (Fix(title, (Edit(at, text),), safe),)
+
+
+def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
+    """Return the fix that inserts a text directly before a place; a comma is inserted directly after the word before it."""
+    if at is None:
+        return ()
+    place = at.start
+    if text == "," and _close(at) < place:
+        place = _close(at)
+    elif text == ",":
+        text = ", "
+    return (Fix(f"insert `{text.strip()}`", (Edit(Span(at.source, place, place), text),), safe),)
+
+
+def _close(at: Span) -> int:
+    """Return where the word before a place ends; the place itself if there is a comment between them."""
+    before = at.source.text[: at.start].rstrip()
+    line = before[before.rfind("\n") + 1 :]
+    return at.start if "//" in line or "*/" in line else len(before)
+
+
+def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, ...]:
+    """Return the fixes that replace a word, quoted or not, by another name; a fix is safe if the name is beyond doubt."""
+    if at is None or not names:
+        return ()
+    quote = at.text[:1] if at.text[:1] in _QUOTES and at.text[-1:] == at.text[:1] else ""
+    if at.text != f"{quote}{word}{quote}":
+        return ()
+    sure = surely(word, names)
+    return tuple(
+        Fix(f"replace by `{name}`", (Edit(at, f"{quote}{name}{quote}"),), sure and not number)
+        for number, name in enumerate(names)
+    )
+
+
+def applied(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
+    """Return a text with the edits of fixes applied, and their number; of two that overlap, only the first is applied."""
+    taken: list[Edit] = []
+    count = 0
+    for fix in fixes:
+        if not any(_touch(edit, other) for edit in fix.edits for other in taken):
+            taken += fix.edits
+            count += 1
+    for edit in sorted(taken, key=lambda edit: edit.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return text, count
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    if one.span.start == other.span.start:
+        return True
+    return one.span.start < other.span.end and other.span.start < one.span.end
+
+
+class MisspeltWord(Problem):
+    """A word that is probably another one, written wrongly."""
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return renamings(self.at, self.word, self.nearest)

@@ -1,9 +1,6 @@
-"""Problems with targets: names that none has, schemas that one refuses, and maps that cannot be read."""
+"""Problems with targets, and with what models answer."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
 
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
@@ -25,36 +22,16 @@ def _target_of(name: str) -> str:
     return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTarget(Problem):
-    """There is no target of this name.
-
-    `--target` takes one of the names that `instrc targets` lists.
-
-    ```console
-    $ instrc compile draft.aug --target opneai
-    ```
-    ```aug draft.aug
-    tool draft = @{ type: "object", properties: { text: { type: "string" } }, required: ["text"] }
-    ```
-
-    Look at `instrc targets`, or pass your own `Dialect` value to `instrc.lower`.
-    """
-
-    name: ClassVar[str] = "unknown-target"
+    name = "unknown-target"
+    message = "there is no target `{target}`"
 
     target: str
     nearest: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"there is no target `{self.target}`"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if "," in self.target or " " in self.target:
             return "name one target; run the command once for each"
         if self.nearest:
@@ -64,25 +41,9 @@ class UnknownTarget(Problem):
         return "the targets are " + ", ".join(self.known)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecursiveForTarget(Problem):
-    """A recursive schema is lowered for a target that refuses recursion, and unrolling is turned off.
-
-    ```console
-    $ instrc compile schemas/tree.vibe.json --target anthropic-strict --recursion refuse
-    ```
-    ```json schemas/tree.vibe.json
-    {
-      "type": "object",
-      "properties": { "name": { "type": "string" }, "children": { "type": "array", "items": { "$ref": "#" } } },
-      "required": ["name"]
-    }
-    ```
-
-    Allow unrolling, or use a target that keeps recursion (see `instrc targets`).
-    """
-
-    name: ClassVar[str] = "recursive-for-target"
+    name = "recursive-for-target"
+    hint = "allow unrolling to a depth, or use a target that keeps recursion"
 
     target: str
     reference: str
@@ -90,44 +51,178 @@ class RecursiveForTarget(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         return f"`{self.target}` takes no recursion, and `{self.reference}` at `{self.pointer or '/'}` is recursive"
+
+
+class UnreadableMap(Problem):
+    name = "unreadable-map"
+    message = "this is not a reverse map: {reason}"
+    hint = "give the map that was written with the payload"
+
+    reason: str
+
+
+_TOOLS_SHOWN = 10
+
+
+def _lost(keyword: str, pointer: str, tool: str | None) -> str:
+    """Name a keyword, or the whole schema, and its place, with the tool where there are several."""
+    what = f"`{keyword}`" if keyword else "the schema"
+    return f"{what} at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
+
+
+def _tools(names: tuple[str, ...]) -> str:
+    """List tools by their names; of very many the first."""
+    shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
+    return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"
+
+
+class _Loss(Problem):
+    """A part of a schema that a target cannot express."""
+
+    target: str
+    keyword: str
+    pointer: str
+    reason: str
+    tool: str | None = None
+    """The tool whose schema it is, where there are several."""
+    tools_of_plan: tuple[str, ...] = ()
+    """The tools of a plan of which the same is lost; `pointer` is that of one of them."""
+    whole: bool = False
+    """Whether the schema is lost with all that is in it."""
+
+    @property
+    def message(self) -> str:
+        lost = _lost("" if self.whole else self.keyword, self.pointer, self.tool)
+        if self.tools_of_plan:
+            lost += f" (in a plan, of {_tools(self.tools_of_plan)})"
+        return f"{lost} is not kept by `{self.target}`: it {self.reason}"
+
+
+class LossyTarget(_Loss):
+    name = "lossy-target"
+    severity = "warning"
+
+    first: bool = True
+    """Whether it is the first of its kind in a run; the others do not repeat the hint."""
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "allow unrolling to a depth, or use a target that keeps recursion"
+        if self.whole and self.tools_of_plan:
+            return (
+                "make this argument simpler, give it in the program, as in `Plan(Book_Activity(person))`, or leave the tool out"
+            )
+        if not self.first:
+            return None
+        return "`lift` validates answers against the whole schema; another target may keep more (see `instrc targets`)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableMap(Problem):
-    """A document is not a reverse map.
+class LossyStrict(_Loss):
+    name = "lossy-target-strict"
+    hint = "remove the keyword, or compile without `--strict` and let `lift` check it"
 
-    A map is the JSON that `instrc compile --target` writes next to a payload, or an MCP tool that contains it in `_meta`.
 
-    ```console
-    $ instrc lift --map notes.json answer.json
-    ```
-    ```json answer.json
-    { "text": "Hello" }
-    ```
-    ```json notes.json
-    { "remember": "the milk" }
-    ```
+_WAYS_WITHIN_A_BUDGET = {
+    "properties": "declare fewer properties, or split the tool",
+    "levels of nesting": "nest less, or split the tool",
+    "enum values": "list fewer values, or split the tool",
+    "characters of names and values": "shorten names and listed values, or split the tool",
+    "optional parameters": "require more of them, split the tool, or send fewer tools in one request",
+    "union-typed parameters": "require more of them, give them one type each, split the tool, or send fewer tools in one request",
+    "strict tools": "send fewer tools in one request",
+    "tools": "send fewer tools in one request",
+}
+"""What to do about a budget, by what it counts."""
 
-    Give the map of the payload that was sent to the model.
-    """
 
-    name: ClassVar[str] = "unreadable-map"
+class BudgetExceeded(Problem):
+    name = "budget-exceeded"
+    severity = "warning"
 
+    target: str
+    what: str
+    """What is counted, in the plural: `properties`, `strict tools`."""
+    count: int
+    limit: int
+    offender: str
+    """The tool, or the place in it, that adds most to the count or is the first over the limit."""
+    consequence: str = ""
+    """The consequence, as a clause."""
+
+    @property
+    def excess(self) -> str:
+        """How many there are, and how many may be."""
+        return f"{self.count} {self.what}, and `{self.target}` takes at most {self.limit}"
+
+    @property
+    def message(self) -> str:
+        end = f"; {self.consequence}" if self.consequence else ""
+        return f"with `{self.offender}` there are {self.excess}{end}"
+
+    @property
+    def hint(self) -> str | None:
+        return _WAYS_WITHIN_A_BUDGET.get(self.what, "split the tool")
+
+
+class InvalidAnswer(Problem):
+    name = "invalid-answer"
+
+    pointer: str
+    """Where in the lifted value, as a JSON Pointer."""
     reason: str
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"this is not a reverse map: {self.reason}"
+        return f"the answer is wrong at `{self.pointer or '/'}`: {self.reason}"
+
+
+class RefusedAnswer(Problem):
+    name = "refused-answer"
+    message = "the model declined: {words}"
+
+    words: str
+
+
+class CutAnswer(Problem):
+    name = "cut-answer"
+    message = "the answer was cut off before its end"
+    hint = "raise the limit on tokens, or ask for less at once"
+
+
+class FailedAnswer(Problem):
+    name = "failed-answer"
+    message = "the provider sent an error instead of an answer: {words}"
+
+    words: str
+
+
+class NoAnswer(Problem):
+    name = "no-answer"
+    hint = "let the request require the tool, as by `tool_choice`, or send the format of the target"
+
+    said: str | None = None
 
     @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "give the map that was written with the payload"
+    def message(self) -> str:
+        return "the model called no tool" if self.said is None else f"the model called no tool but said: {self.said}"
+
+
+class AmbiguousAnswer(Problem):
+    name = "ambiguous-answer"
+
+    readings: tuple[str, ...]
+    """The result of each reading, in one word."""
+
+    @property
+    def message(self) -> str:
+        return f"the answer may be the arguments ({self.readings[0]}) or an envelope around them ({self.readings[1]})"
+
+
+class PayloadRefused(Problem):
+    name = "payload-refused"
+    message = "`{target}` would refuse `{tool}` ({judge}): {reason}"
+
+    tool: str
+    target: str
+    judge: str
+    reason: str

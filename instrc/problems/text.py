@@ -1,14 +1,14 @@
-"""Problems with the characters of a source: bytes, signs, comments, depth."""
+"""Problems with characters, comments and strings."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import ClassVar
+
+from msgspec.structs import replace
 
 from instrc.limits.programs import REPORTED_MISTAKES
-from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.suggest import insertion, replacement
 from instrc.source import Span
 
 _TEXT = re.compile(r"\S|\Z")
@@ -32,85 +32,22 @@ def _hashes(first: Span) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotUtf8(Problem):
-    """A source holds bytes that are not UTF-8.
-
-    Sources are UTF-8, with or without a byte order mark.
-    Other encodings, such as UTF-16, and files that are not text are refused.
-
-    ```hex greet.aug
-    22 48 E9 6C 6C 6F 22
-    ```
-
-    Save the file as UTF-8 in the editor, or convert it: `iconv -f WINDOWS-1252 -t UTF-8 old.aug > new.aug`.
-    """
-
-    name: ClassVar[str] = "not-utf8"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this byte does not belong to UTF-8 text"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "save the file as UTF-8"
+    name = "not-utf8"
+    message = "this byte does not belong to UTF-8 text"
+    hint = "save the file as UTF-8"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TooDeep(Problem):
-    """Brackets are nested too deeply.
-
-    The limit is a little over a thousand levels of brackets and repeated `@`, so that no input can exhaust the stack.
-
-    ```aug nested.aug
-    const deep =
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
-    ```
-
-    Give names to inner parts with `const`.
-    """
-
-    name: ClassVar[str] = "too-deep"
+    name = "too-deep"
+    message = "this is nested more than {limit:,} levels deep"
+    hint = "name inner parts with `const` and use the names"
 
     limit: int
 
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"this is nested more than {self.limit:,} levels deep"
 
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "name inner parts with `const` and use the names"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StrayCharacter(Problem):
-    """A character has no meaning in this place.
-
-    Outside strings and comments a program consists of names, numbers and the signs `( ) [ ] { } | @ = : , ;`.
-    Inside strings, control characters are written as escapes.
-
-    ```aug greet.aug
-    "Say hello" | Greet §
-    ```
-
-    Remove the character, or put it into a string.
-    """
-
-    name: ClassVar[str] = "stray-character"
+    name = "stray-character"
 
     in_string: bool = False
     instead: str | None = None
@@ -133,14 +70,12 @@ class StrayCharacter(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         text = self.characters
         said = f"`{text}`" if text.isprintable() else f"character U+{ord(text):04X}"
         return f"{said} has no meaning {'in a string as it is' if self.in_string else 'here'}"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if self.in_string:
             return f"write it as `\\u{ord(self.characters):04x}`"
         if self.others:
@@ -154,7 +89,6 @@ class StrayCharacter(Problem):
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         if self.in_string:
             return ()
         if self.others:
@@ -163,30 +97,10 @@ class StrayCharacter(Problem):
         return replacement(self.at, self.instead or "", safe=self.instead is not None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedComment(Problem):
-    """A comment that begins with `/*` has no `*/`.
-
-    Such comments do not nest: the first `*/` ends them.
-
-    ```aug greet.aug
-    "Say hello" | Greet; /* politely
-    ```
-
-    Add `*/`, or use `//` for a comment that ends with its line.
-    """
-
-    name: ClassVar[str] = "unclosed-comment"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this comment has no end"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "close it with `*/`"
+    name = "unclosed-comment"
+    message = "this comment has no end"
+    hint = "close it with `*/`"
 
 
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{0,60}\Z")
@@ -194,35 +108,18 @@ _NAME_AFTER = re.compile(r"[^\W\d]\w{0,60}(?=\()")
 """A name that is called: behind a `#` that begins a comment it is hardly ever so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HashComment(Problem):
-    """A comment begins with `#`, `№` or `--` instead of `//` or `/*`.
-
-    ```aug greet.aug
-    # a first try
-    "Say hello" | Greet
-    ```
-
-    Write `// a first try`, or `/* … */` for several lines.
-    """
-
-    name: ClassVar[str] = "hash-comment"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"comments do not begin with `{self.characters}`"
+    name = "hash-comment"
+    message = "comments do not begin with `{characters}`"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         if found := self._reference():
             return f"one export of a program is called by its reference: `aug:{found}`"
         return "write `//`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         if self.at is None or self.characters == "<!--" or self._reference():
             return ()
         return (Fix("begin with `//`", _hashes(self.at), safe=True),)
@@ -236,57 +133,132 @@ class HashComment(Problem):
         return f"{before[0]}#{after[0]}" if before and after else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownFence(Problem):
-    """A source contains a Markdown fence.
-
-    Language models and documentation put programs between such fences; they are not part of the program.
-
-    ~~~aug greet.aug
-    ```
-    "Say hello" | Greet
-    ```
-    ~~~
-
-    Remove the lines with the fences, and the text around them.
-    """
-
-    name: ClassVar[str] = "markdown-fence"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this Markdown fence is not part of the program"
+    name = "markdown-fence"
+    message = "this Markdown fence is not part of the program"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         alone = self.at is None or not self.at.source.text[: self.at.start].strip()
         return "remove it and the fence that closes it" if alone else "keep only what is between the fences"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LineMarks(Problem):
-    """Lines begin with marks that do not belong to the program: numbers, the marks of a list, the signs of a terminal.
+    name = "line-marks"
+    message = "the `{characters}` at the beginning of this line is not part of a program"
+    hint = "remove it, and those of the other lines; stages are joined with `|`"
 
-    They are copied with the text from editors, chats and documentation.
 
-    ```aug greet.aug
-    1. ReadLetter
-    2. Greet
-    ```
+_DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
+"""Marks that are replaced by `"`; all others are replaced by `'`."""
 
-    Remove them. Stages of a pipe are joined with `|`: `ReadLetter | Greet`.
-    """
 
-    name: ClassVar[str] = "line-marks"
+class SmartQuote(Problem):
+    name = "smart-quote"
+    message = "`{characters}` does not begin or end a string"
+    hint = "write a straight quote instead"
+
+    closing: Span | None = None
+    """The typographic quote at its other end."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"the `{self.characters}` at the beginning of this line is not part of a program"
+    def fixes(self) -> tuple[Fix, ...]:
+        straight = '"' if self.characters in _DOUBLE else "'"
+        if self.at is None or self.closing is None:
+            return replacement(self.at, straight)
+        return (Fix(f"write {straight}…{straight}", (Edit(self.at, straight), Edit(self.closing, straight)), safe=True),)
+
+
+class TemplateString(Problem):
+    name = "template-string"
+    message = "strings are not written in backticks"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "remove it, and those of the other lines; stages are joined with `|`"
+        inside = "" if self.at is None else self.at.source.text[self.at.end :].partition("`")[0]
+        if "|" in inside or re.search(r"\w\(", inside):
+            return "remove the backticks: they are signs of Markdown"
+        return 'write "…"'
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.at is None or (end := self.at.source.text.find("`", self.at.end)) < 0:
+            return ()
+        inside = self.at.source.text[self.at.end : end]
+        if "|" in inside or "(" in inside or "\n" in inside or '"' in inside or "${" in inside:
+            return ()
+        closing = self.at.source.span(end, end + 1)
+        return (Fix('write `"` for both', (Edit(self.at, '"'), Edit(closing, '"')), safe=True),)
+
+
+class PrefixedString(Problem):
+    name = "prefixed-string"
+    message = "a string has no `{prefix}` before it"
+    hint = "remove the `{prefix}`; pass values as arguments, as in `Greet(name)`"
+
+    prefix: str
+
+
+class Placeholder(Problem):
+    name = "placeholder"
+    severity = "warning"
+    message = "nothing is inserted for `{word}`: the text is sent as it is written"
+
+    word: str
+    in_vibe: bool = False
+    """Whether the text is a title or a description in a vibe."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.in_vibe:
+            return "remove it: programs say what a step reads; if other code fills in the text: `[tool.instrc] templates = true`"
+        return "pass the value as an argument, `Greet(name)`; if other code fills in the text: `[tool.instrc] templates = true`"
+
+
+class TripledQuotes(Problem):
+    name = "tripled-quotes"
+    message = "a string is written in one pair of quotes"
+    hint = 'write `"…"`, with `\\n` for a line break'
+
+
+class TextAlone(Problem):
+    name = "text-alone"
+    message = "this text is alone: it is neither a step nor the goal of a pipe"
+    hint = "write `|` after it to make it the goal of a pipe, or make it a comment with `//`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.at is None:
+            return ()
+        return (Fix("put `|` behind it", (Edit(self.at.source.span(self.at.end, self.at.end), " |"),)),)
+
+
+class UnclosedString(Problem):
+    name = "unclosed-string"
+
+    goes_on: bool = False
+    """Whether the closing quote is on a later line."""
+
+    @property
+    def message(self) -> str:
+        return "this string continues on the next line" if self.goes_on else "this string has no closing quote"
+
+    @property
+    def hint(self) -> str | None:
+        return r"write each line break in it as `\n`" if self.goes_on else "close it with the quote it began with"
+
+
+class BadEscape(Problem):
+    name = "bad-escape"
+    message = "`{characters}` is not an escape"
+    hint = "write `\\\\` for a backslash, or `\\u` and four hexadecimal digits"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return insertion(self.at, "\\")
+
+
+class LoneSurrogate(Problem):
+    name = "lone-surrogate"
+    message = "this is half a character"
+    hint = "write both halves of the pair, or the character itself"

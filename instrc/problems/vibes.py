@@ -1,116 +1,42 @@
-"""Problems inside well-formed vibes: names and paths without a target, and solutions that are not valid."""
+"""Problems with vibes, their files, and references to them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from instrc.problems.edits import renamings
-from instrc.problems.misspelt import MisspeltWord
-from instrc.problems.problem import Fix, Label, Problem, Severity
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.files import advice_for_json
+from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.suggest import MisspeltWord, did_you_mean, one_of, renamings
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingFromProperties(MisspeltWord):
-    """`required` names something that `properties` does not describe.
-
-    A model would have to write a property that is not described.
-    Properties from `allOf`, `$ref` and the like count as described. A schema with
-    `additionalProperties: true`, or with a schema as its value, may require any property.
-
-    ```json schemas/letter.vibe.json
-    { "type": "object", "properties": { "body": { "type": "string" } }, "required": ["boddy"] }
-    ```
-
-    Use one name in both places, or describe the property.
-    """
-
-    name: ClassVar[str] = "missing-from-properties"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is required, but it is not one of the properties"
+    name = "missing-from-properties"
+    message = "`{word}` is required, but it is not one of the properties"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "describe it under `properties`, or remove it from `required`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DanglingReference(Problem):
-    """A path in `references` or `arguments` has no target.
-
-    A path names a result that a step reads: the key of a step, or of a chunk and a step in it, then properties, joined by dots;
-    or `prompt`.
-
-    ```json schemas/meeting.vibe.json
-    {
-      "type": "object",
-      "properties": {
-        "llmContext1": {
-          "type": "object",
-          "properties": {
-            "identify": { "type": "object", "properties": { "who": { "type": "string" } } },
-            "invite": { "type": "object", "properties": { "text": { "type": "string" } }, "references": ["identfy.who"] }
-          }
-        }
-      }
-    }
-    ```
-
-    Write the key of the step as it is spelled under `properties`.
-    """
-
-    name: ClassVar[str] = "dangling-reference"
+    name = "dangling-reference"
+    message = "the path `{path}` leads to no step"
 
     path: str
     nearest: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"the path `{self.path}` leads to no step"
-
-    @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return did_you_mean(self.nearest)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take."""
         return renamings(self.at, self.path, self.nearest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardReference(Problem):
-    """A step reads the result of a later step.
-
-    Steps run in the order in which they are written, chunk by chunk, so a path may name only an earlier step.
-
-    ```json schemas/meeting.vibe.json
-    {
-      "type": "object",
-      "properties": {
-        "llmContext1": {
-          "type": "object",
-          "properties": {
-            "invite": { "type": "object", "properties": { "text": { "type": "string" } }, "references": ["identify"] },
-            "identify": { "type": "object", "properties": { "who": { "type": "string" } } }
-          }
-        }
-      }
-    }
-    ```
-
-    Move the step that is read before the one that reads it.
-    """
-
-    name: ClassVar[str] = "forward-reference"
+    name = "forward-reference"
+    message = "`{step}` reads `{path}`, which comes later"
+    hint = "move `{step}` after the step that it reads"
 
     path: str
     step: str
@@ -119,38 +45,12 @@ class ForwardReference(Problem):
     """The place of the step that is read."""
 
     @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.step}` reads `{self.path}`, which comes later"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return f"move `{self.step}` after the step that it reads"
-
-    @property
     def labels(self) -> tuple[Label, ...]:
-        """Other places that belong to the problem."""
         return () if self.target is None else (Label(self.target, "this comes later"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSolution(Problem):
-    """The `solution` of a vibe does not satisfy its schema.
-
-    A solution is an example of a good answer, so the schema, with everything that it refers to, must accept it.
-
-    ```json schemas/letter.vibe.json
-    {
-      "schema": { "type": "object", "properties": { "body": { "type": "string" } }, "required": ["body"] },
-      "solution": { "body": 42 }
-    }
-    ```
-
-    Correct the solution, or the schema.
-    """
-
-    name: ClassVar[str] = "invalid-solution"
+    name = "invalid-solution"
 
     pointer: str
     """The JSON Pointer of the part of the solution that is not valid."""
@@ -158,33 +58,161 @@ class InvalidSolution(Problem):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
         where = f"`{self.pointer}` of the solution" if self.pointer else "the solution"
         return f"the schema does not accept {where}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownPart(MisspeltWord):
-    """A record has a part that is not known, so it has no effect.
-
-    A record has a `schema` and, optionally, an `input` and a `solution`; a title and a description may be beside them.
-
-    ```json schemas/letter.vibe.json
-    { "schema": { "type": "object", "properties": { "body": { "type": "string" } } }, "solutoin": { "body": "Hello" } }
-    ```
-
-    Correct the name, or begin that of a part of your own with `x-`.
-    """
-
-    name: ClassVar[str] = "unknown-part"
-    severity: ClassVar[Severity] = "warning"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is not a part of a record: it has no effect"
+    name = "unknown-part"
+    severity = "warning"
+    message = "`{word}` is not a part of a record: it has no effect"
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "a record has a `schema`, an `input` and a `solution`; begin your own part with `x-`"
+
+
+class HiddenVersion(Problem):
+    name = "hidden-version"
+    severity = "warning"
+    message = "version {version} is hidden by a file without a version, which counts as the newest"
+    hint = "rename the file without a version, or ask for `{found}:{version}`"
+
+    version: str
+    found: str
+    """The reference that finds the file without a version."""
+
+
+class UnfindableVibe(Problem):
+    name = "unfindable-vibe"
+    severity = "warning"
+    message = "no program finds `{file}`: the name of a vibe ends in `.vibe.json`"
+
+    file: str
+    """The name of the file, without its folder."""
+
+    @property
+    def hint(self) -> str | None:
+        return f"rename it to `{self.file.removesuffix('.json')}.vibe.json`"
+
+
+class SuffixInAnotherCase(Problem):
+    name = "suffix-case"
+    severity = "warning"
+    message = "`{word}` finds `{uri}`, which does not end in `{suffix}`, so the model fills it in"
+
+    word: str
+    suffix: str
+    uri: str
+
+    @property
+    def hint(self) -> str | None:
+        alone = self.word.removesuffix(self.suffix) + self.suffix.lower()
+        return f"end the name of the file in `{self.suffix}`; if the model should fill it in, write `{alone}`"
+
+
+class InvalidVibe(Problem):
+    name = "invalid-vibe"
+    message = "this is not a vibe: {reason}"
+
+    reason: str
+    referrer: Span | None = None
+    """The reference to this file, if there is one."""
+    way_out: str = ""
+    """The command that converts it to vibes, if there is one."""
+
+    @property
+    def hint(self) -> str | None:
+        return self.way_out or advice_for_json(self.at)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return () if self.referrer is None else (Label(self.referrer, "referred to here"),)
+
+
+class UnresolvedReference(Problem):
+    name = "unresolved-reference"
+    message = "the reference `{reference}` has no target"
+
+    reference: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str | None:
+        if not self.nearest and self.reference.startswith("#/") and self.at and self.at.source.name.endswith(".aug"):
+            return "write the schema itself in the place of the reference, or refer to a vibe: `aug:NAME#/$defs/…`"
+        return did_you_mean(self.nearest)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return renamings(self.at, self.reference, self.nearest)
+
+
+class ForbiddenReference(Problem):
+    name = "forbidden-reference"
+    message = "the reference `{reference}` is not allowed: {reason}"
+    hint = "refer to a vibe of the registry as `aug:path/name`, or to a part of the same file as `#…`"
+
+    reference: str
+    reason: str
+
+
+class AmbiguousFragment(Problem):
+    name = "ambiguous-fragment"
+
+    reference: str
+    pointers: tuple[str, ...]
+    """JSON Pointers of the places that match, in order."""
+    places: tuple[Span, ...] = ()
+    """Their places in the source, if known."""
+
+    @property
+    def message(self) -> str:
+        return f"the reference `{self.reference}` matches {len(self.pointers)} properties"
+
+    @property
+    def hint(self) -> str | None:
+        return f"write a JSON Pointer: {one_of(tuple(f'#{pointer}' for pointer in self.pointers[:3]))}"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(place, "matches") for place in self.places[:5])
+
+
+class ReferenceCycle(Problem):
+    name = "reference-cycle"
+    hint = "put a property or a list between them, or give one of them a schema of its own"
+
+    references: tuple[str, ...]
+    """The references in the order of the cycle; the last refers to the first."""
+
+    @property
+    def message(self) -> str:
+        if len(self.references) == 1:
+            return f"the reference `{self.references[0]}` refers to itself"
+        return "references form a cycle: " + " → ".join(f"`{reference}`" for reference in self.references)
+
+
+class UnknownVersion(Problem):
+    name = "unknown-version"
+    message = "there is no such version: `{reference}`"
+
+    reference: str
+    versions: tuple[str, ...]
+    """The versions that exist, oldest first; the empty string is a file without a version."""
+
+    @property
+    def hint(self) -> str | None:
+        there = [f"`:{version}`" for version in self.versions if version]
+        if "" in self.versions:
+            there.append("a file without a version")
+        return "there is " + ", ".join(there)
+
+
+class MalformedReference(Problem):
+    name = "malformed-reference"
+    message = "`{reference}` is not an `aug:` reference: {reason}"
+    hint = "write it like `aug:folder/name`, `aug:folder/name:1` or `aug:folder/name#part`"
+
+    reference: str
+    reason: str

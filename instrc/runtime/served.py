@@ -30,11 +30,11 @@ def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
             refuse_table("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
-        raise CompileError([problems.launches.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
+        raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
     except ImportError:
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
-        raise CompileError([problems.installed.MissingExtra(feature=feature, extra=extra, package=package)]) from None
+        raise CompileError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
 def _maker(table: Mapping[str, object]) -> Callable[[str, Mapping[str, object], Path], Handler]:

@@ -14,8 +14,8 @@ from time import monotonic
 
 from instrc.jsonvalue import Json
 from instrc.limits.runs import SANDBOX_MESSAGE_BYTES
-from instrc.problems.installed import MissingExtra, SandboxNotStarted
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.sandbox.observation import RoundLimits
 
 _START = 60.0

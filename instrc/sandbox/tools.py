@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
-from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import MissingExtra
 
 if TYPE_CHECKING:
     from smolagents import Tool

@@ -88,14 +88,14 @@ class Located(Index):
             word = word or reference.partition("#")[2]
             near = nearest(word, names) or tuple(name for name in names if word and name.lower().startswith(word.lower()))[:3]
             near = tuple(spelled.get(name, name) for name in near)
-        return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+        return CompileError([problems.vibes.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
         """Return the error for a document that is not there."""
         scheme = uri.partition(":")[0].lower() if ":" in uri else ""
         if scheme and scheme not in {"aug", "urn", "tag"}:
             reason = "nothing is fetched and no file is read; only documents that are given count"
-            return CompileError([problems.references.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+            return CompileError([problems.vibes.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
         return self.unresolved(reference, holder)
 
     def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:

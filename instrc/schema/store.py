@@ -10,7 +10,8 @@ pointer nor an anchor names the one property of that name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject, Location, as_text, tokens
@@ -215,7 +216,7 @@ class SchemaStore(Located):
         if named.found:
             pointers = tuple(sorted(place for place, _, _ in named.found))
             places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
-            ambiguous = problems.references.AmbiguousFragment
+            ambiguous = problems.vibes.AmbiguousFragment
             raise CompileError([ambiguous(at=self.at(holder), reference=reference, pointers=pointers, places=places)])
         known = {*named.properties, *resource.anchors}
         definitions = {each: place for each, place in named.definitions.items() if each not in known}

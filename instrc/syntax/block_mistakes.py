@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from instrc.limits.programs import BODY_TOKENS, HEAD_TOKENS
-from instrc.problems import blocks, brackets, conditions, keywords, notation, words
+from instrc.problems import blocks, punctuation, statements
 from instrc.syntax.lexer import Token
 from instrc.syntax.spelling import HANDLING, NEGATED, duration_behind, is_foreign, misspelt_block
 from instrc.syntax.tables import END
@@ -137,18 +137,18 @@ def _foreign_operator(view: View, head: Head) -> Slip:
     last = view.read[-1]
     negated = NEGATED["repeat" if head.kind == "UNTIL" else "when"]
     if text in _EQUAL and view.accepts("IS"):
-        return words.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), TokenRepair((view.one("IS"),), 1)
+        return statements.UnknownOperator(at=at, text=text, advice=("write `is`",), put="is"), TokenRepair((view.one("IS"),), 1)
     if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
         at = view.source.span(token.start, view.following.end)
-        problem = words.UnknownOperator(at=at, text="||", advice=("write `or`",), put="or")
+        problem = statements.UnknownOperator(at=at, text="||", advice=("write `or`",), put="or")
         return problem, TokenRepair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
-        return words.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), to_braces(view)
+        return statements.UnknownOperator(at=view.span(last), text="not", advice=(negated,)), to_braces(view)
     if text in {"<", ">"}:
-        return words.UnknownOperator(at=at, text=text, advice=(_comparison(view),)), to_braces(view)
+        return statements.UnknownOperator(at=at, text=text, advice=(_comparison(view),)), to_braces(view)
     if text in _CONDITION_OPERATORS:
         advice = _joined(head) if _CONDITION_OPERATORS[text] == "and" else _unequal(view) or negated
-        return words.UnknownOperator(at=at, text=text, advice=(advice,)), to_braces(view)
+        return statements.UnknownOperator(at=at, text=text, advice=(advice,)), to_braces(view)
     return None
 
 
@@ -185,23 +185,23 @@ def _condition(view: View, head: Head) -> Slip:
     """See to what can be no path and no value, and to a condition that has no end."""
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
-        return conditions.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
     if view.before() == "AT" and token.kind == "STRING":
         said = f"behind `@` stands a JSON Schema in braces; a value is compared by `is`: `PATH is {view.text(token)}`"
         return incomplete(view, head.word, "a schema", said)
     if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
-        return conditions.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), to_braces(view)
     if view.before() == "IS":
         at = view.gap() if token.kind == END else view.span(token)
-        return conditions.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
+        return blocks.BadCondition(at=at, slip="scalar", word=view.text(token)), to_braces(view)
     if head.first and token.kind == "LPAR":
-        return conditions.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
-        return conditions.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), to_braces(view)
     if head.first and token.kind == "LBRACE":
         return incomplete(view, head.word, "a condition")
     if head.first:
-        return conditions.BadCondition(
+        return blocks.BadCondition(
             at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
         ), to_braces(view)
     return incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
@@ -257,7 +257,7 @@ _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
 def stray_else(view: View) -> Slip:
     """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
     if view.before() == "ELSE" and view.token.kind == "LPAR":
-        return notation.UnexpectedText(
+        return punctuation.UnexpectedText(
             at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
         ), GIVE_UP
     if not view.in_braces:
@@ -269,10 +269,10 @@ def stray_else(view: View) -> Slip:
         return None
     if view.text(before) == "else" and before.kind == "NAME":
         if (word := _negation(view, before)) is not None:
-            return words.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
+            return statements.UnknownOperator(at=view.span(word), text="not", advice=(NEGATED["repeat"],)), GIVE_UP
         again = view.tokens.index(before) - 1
         if again > 0 and view.text(view.tokens[again]) == view.text(view.tokens[again - 1]) != "}":
-            return keywords.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
+            return statements.RepeatedWord(at=view.span(view.tokens[again]), word=view.text(view.tokens[again])), GIVE_UP
         return blocks.StrayElse(at=view.span(before)), GIVE_UP
     if found := _line_of(view, opening):
         return found
@@ -356,8 +356,8 @@ def _line_of(view: View, opening: Token) -> Slip:
     if token.kind != "NAME" or token == opening:
         return None
     if keyword := misspelt_block(word):
-        return keywords.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
-    return (words.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
+        return statements.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
+    return (statements.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
 
 
 def inside_block(view: View) -> Slip:
@@ -367,13 +367,13 @@ def inside_block(view: View) -> Slip:
         return None
     if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
         outside = "`const` or a value: `tool` and `input` stand outside of blocks"
-        return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
+        return punctuation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
     if token.kind not in {"COLON", "COMMA"} or (token.kind == "COLON" and view.before() in CLOSING):
         return None
     if token.kind == "COLON" and view.before(2) in DEFINING:
         return None
     if token.kind == "COMMA" and view.before() == "RPAR":
-        return brackets.ExtraComma(at=view.span(token), where="body"), GIVE_UP
+        return punctuation.ExtraComma(at=view.span(token), where="body"), GIVE_UP
     opening = view.open[-1][0]
     closing = _closing_brace(view)
     at = view.span(view.read[-1])
@@ -414,7 +414,7 @@ def block_slip(view: View) -> Slip:
     """See to the head of a block: its condition, its list, its words."""
     if view.before() == "ELSE" and view.text(view.token) == "if":
         at = view.source.span(view.read[-1].start, view.token.end)
-        return words.ForeignStatement(at=at, word="else if"), GIVE_UP
+        return statements.ForeignStatement(at=at, word="else if"), GIVE_UP
     if view.before() == "ELSE" and view.token.kind in {"NAME", "AUG_URI", "WHEN"}:
         return _after_else(view)
     head = head_of(view)
@@ -465,7 +465,7 @@ def _each(view: View, head: Head) -> Slip:
     if head.first and token.kind == "LPAR":
         if view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "COMMA":
             return incomplete(view, head.word, "a name", ONE_ELEMENT)
-        return conditions.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), to_braces(view)
     if head.first:
         return incomplete(view, head.word, "a name")
     if view.accepts("IN"):
@@ -474,10 +474,10 @@ def _each(view: View, head: Head) -> Slip:
             return problem, TokenRepair((view.one("IN"),), 1)
         return incomplete(view, head.word, "`in`")
     if view.before() == "IN":
-        return conditions.BadCondition(at=view.span(token), slip="value", word="in"), to_braces(view)
+        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
         slip = "range" if view.text(view.read[-1]) in _NUMBERS else "call"
-        return conditions.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), to_braces(view)
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip=slip, word="in"), to_braces(view)
     counted = view.text(token) == "to" and view.before() == "NUMBER"
     return incomplete(view, head.word, "`{`", EACH_NUMBER if counted else "") if view.accepts("LBRACE") else None
 

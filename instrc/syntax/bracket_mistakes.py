@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.limits.programs import BRACKET_DISTANCE, HINTED_PATH
 from instrc.naming import snake
-from instrc.problems import brackets, habits, keys, keywords, misplaced, notation, statements, words
+from instrc.problems import calls, habits, punctuation, statements
 from instrc.problems.problem import Problem
 from instrc.syntax.lexer import Token
 from instrc.syntax.tables import END
@@ -34,17 +34,17 @@ def early_end(view: View) -> Slip:
         return None
     if not view.open:
         if token.kind == "SEMICOLON":
-            return brackets.ExtraSemicolon(at=view.span(token)), TokenRepair(drop=1)
+            return punctuation.ExtraSemicolon(at=view.span(token)), TokenRepair(drop=1)
         return None
     if view.before() in OPENING and not view.accepts(OPENING[view.before()]):
         return _empty_group(view), GIVE_UP
     closed = is_closed(view, stop_at_names=not view.in_braces)
     if token.kind == "SEMICOLON" and closed:
         kind = "COMMA" if view.accepts("COMMA") else "VBAR"
-        problem = brackets.SemicolonInBrackets(at=view.span(token), opening=view.span(view.open[-1][0]))
+        problem = punctuation.SemicolonInBrackets(at=view.span(token), opening=view.span(view.open[-1][0]))
         return problem, TokenRepair((view.one(kind),), 1) if view.accepts(kind, view.following.kind) else TokenRepair(drop=1)
     if token.kind == "NAME" and closed and view.accepts("COMMA"):
-        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
+        return punctuation.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     return unclosed(view, _within_block(view))
 
 
@@ -78,7 +78,7 @@ def closing_slip(view: View) -> Slip:
             count += 1
         end = view.tokens[view.place + count - 1].end
         text = view.text(token) if count == 1 else view.source.text[token.start : min(end, token.start + 20)]
-        return brackets.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), TokenRepair(drop=count)
+        return punctuation.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), TokenRepair(drop=count)
     top = view.open[-1][0]
     if OPENING[top.kind] == token.kind:
         if token.kind == "RBRACE" and (defined := _defined_last(view)):
@@ -88,14 +88,14 @@ def closing_slip(view: View) -> Slip:
         if view.before() in OPENING:
             return _empty_group(view), TokenRepair((view.one("NAME", "missing"),))
         if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
-            return brackets.ExtraComma(at=view.span(view.read[-1])), TokenRepair((view.one("NAME", "missing"),))
+            return punctuation.ExtraComma(at=view.span(view.read[-1])), TokenRepair((view.one("NAME", "missing"),))
         return None
     due = OPENING[top.kind]
     outer = next((depth for depth, (opening, _) in enumerate(reversed(view.open)) if OPENING[opening.kind] == token.kind), 0)
     swapped = outer == 1 and view.following.kind == due
     if not outer or swapped:
         put = (view.one(due), view.one(token.kind)) if swapped else (view.one(due),)
-        problem = brackets.MismatchedBracket(at=at, opening=view.span(top), closing=SIGNS[due])
+        problem = punctuation.MismatchedBracket(at=at, opening=view.span(top), closing=SIGNS[due])
         return problem, TokenRepair(put, len(put)) if view.accepts(due) else GIVE_UP
     return unclosed(view, outer)
 
@@ -104,7 +104,7 @@ def unclosed(view: View, count: int) -> tuple[Problem, TokenRepair]:
     """Close the innermost brackets."""
     inner = [token for token, _ in view.open[: -count - 1 : -1]]
     closing = tuple(view.one(OPENING[token.kind]) for token in inner)
-    problem = brackets.MissingClosingBracket(
+    problem = punctuation.MissingClosingBracket(
         at=view.gap(),
         closing="".join(SIGNS[token.kind] for token in closing[:8]),
         openings=tuple(view.span(token) for token in inner[:8]),
@@ -164,34 +164,34 @@ def key_slip(view: View) -> Slip:
         if token.kind == "LBRACE" and view.before() == "LBRACE":
             return habits.DoubledBraces(at=view.span(token)), GIVE_UP
         if expects_key and token.kind in STARTS_VALUE | {"AT"}:
-            return keys.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
+            return punctuation.MissingKey(at=view.span(token)), TokenRepair((view.one("NAME", "missing"), view.one("COLON")))
         return None
     last = view.read[-1]
     if token.kind == "LPAR" and is_quoted_name(view):
         return habits.QuotedReference(at=view.span(last)), GIVE_UP
     if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
-        problem = keys.MissingKey(at=view.span(last), shown=_with_key(view, last))
+        problem = punctuation.MissingKey(at=view.span(last), shown=_with_key(view, last))
         return problem, TokenRepair((view.one("COLON"), again))
     if token.kind == "EQUAL":
-        return notation.EqualsForColon(at=view.span(token)), TokenRepair((view.one("COLON"),), 1)
+        return punctuation.EqualsForColon(at=view.span(token)), TokenRepair((view.one("COLON"),), 1)
     if last.kind in DEFINING and token.kind in KEYWORDS and view.following.kind == "EQUAL" and view.accepts("NAME"):
-        return keywords.KeywordAsName(at=view.span(token), word=view.text(token)), TokenRepair(
+        return statements.KeywordAsName(at=view.span(token), word=view.text(token)), TokenRepair(
             (view.one("NAME", view.text(token)),), 1
         )
     if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
-        return keywords.KeywordAsName(at=view.span(last), word=view.text(last)), TokenRepair(
+        return statements.KeywordAsName(at=view.span(last), word=view.text(last)), TokenRepair(
             (view.one("COLON"), view.one("NAME", "missing"))
         )
     if token.kind in {"COMMA", "RBRACE"}:
-        missing = keys.MissingColon(at=view.span(last), key=view.text(last))
+        missing = punctuation.MissingColon(at=view.span(last), key=view.text(last))
         return missing, TokenRepair((view.one("COLON"), view.one("NAME", "missing")))
     if token.kind in STARTS_VALUE and not begins_statement(view.source, view.tokens, view.place):
         alone = last.kind == "NAME" and token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE", "COLON", "NAME"}
         if alone or (last.kind == "NAME" and token.kind == "STRING" and view.following.kind == "COLON"):
             key = view.span(last) if token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE"} else None
-            return brackets.MissingComma(at=view.span(token), key=key), TokenRepair((view.one("COMMA"),))
-        missing = keys.MissingColon(at=view.span(last), key=view.text(last), has_value=True)
+            return punctuation.MissingComma(at=view.span(token), key=key), TokenRepair((view.one("COMMA"),))
+        missing = punctuation.MissingColon(at=view.span(last), key=view.text(last), has_value=True)
         return missing, TokenRepair((view.one("COLON"),))
     return None
 
@@ -225,24 +225,24 @@ def sign_slip(view: View) -> Slip:
             written = '@ { default: "…" }' if token.kind == "EQUAL" else '@ { type: "string" }'
             sign = view.text(token)
             expected = f"`@`: an input says its default and type by a schema, as in `{written}`"
-            return notation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
+            return punctuation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
         case "AT" if not view.open and view.read and view.read[0].kind == "INPUT" and before in {"STRING", "RBRACE"}:
             expected = 'one `@`: beside keywords the description is one of them, `@ { description: "…", type: "string" }`'
-            return notation.UnexpectedText(at=at, what="this `@`", expected=expected), GIVE_UP
+            return punctuation.UnexpectedText(at=at, what="this `@`", expected=expected), GIVE_UP
         case "COLON":
             return _colon(view)
         case "EQUAL" if view.open:
             put = "COLON" if view.accepts("COLON") else "COMMA"
-            return notation.EqualsForColon(at=at), TokenRepair((view.one(put),), 1) if view.accepts(put) else GIVE_UP
+            return punctuation.EqualsForColon(at=at), TokenRepair((view.one(put),), 1) if view.accepts(put) else GIVE_UP
         case "EQUAL" if before == "EQUAL" or after_nothing:
-            return notation.UnexpectedText(at=at, what="`=`", expected="a name before it"), GIVE_UP
+            return punctuation.UnexpectedText(at=at, what="`=`", expected="a name before it"), GIVE_UP
         case "EQUAL" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             return statements.EqualsAfterValue(at=at), GIVE_UP
         case "LPAR" if is_quoted_name(view):
             return habits.QuotedReference(at=view.span(view.read[-1])), GIVE_UP
         case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
-            return misplaced.BracketAfterValue(at=at), TokenRepair((view.one(put),)) if view.accepts(put) else GIVE_UP
+            return calls.BracketAfterValue(at=at), TokenRepair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
 
 
@@ -251,16 +251,16 @@ def _comma(view: View, *, after_nothing: bool) -> Slip:
     at = view.span(view.token)
     if not view.open:
         if _several_names(view) or (view.before() == "NAME" and view.before(2) in STATEMENT):
-            return brackets.ExtraComma(at=at, where="names"), GIVE_UP
+            return punctuation.ExtraComma(at=at, where="names"), GIVE_UP
         put = (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else ()
-        return brackets.ExtraComma(at=at, where=_place_behind_block(view)), TokenRepair(put, 1)
+        return punctuation.ExtraComma(at=at, where=_place_behind_block(view)), TokenRepair(put, 1)
     if after_nothing:
-        return brackets.ExtraComma(at=at), TokenRepair(drop=1)
+        return punctuation.ExtraComma(at=at), TokenRepair(drop=1)
     if (arrow := _arrow_behind(view)) is not None:
-        return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
+        return statements.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
     if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
         put = (view.one("VBAR"),) if view.accepts("VBAR", view.following.kind) else ()
-        return brackets.ExtraComma(at=at, where="group"), TokenRepair(put, 1)
+        return punctuation.ExtraComma(at=at, where="group"), TokenRepair(put, 1)
     return None
 
 
@@ -297,10 +297,10 @@ def _colon(view: View) -> Slip:
     at = view.span(token)
     last = view.read[-1] if view.read else None
     if last and last.kind == "NAME" and view.text(last) == "aug" and last.end == token.start:
-        return words.EmptyUri(at=view.source.span(last.start, token.end)), TokenRepair(drop=1)
+        return statements.EmptyUri(at=view.source.span(last.start, token.end)), TokenRepair(drop=1)
     if view.accepts("EQUAL"):
         if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
             return statements.WrongEquals(at=at, text=":", typed=view.text(view.following)), TokenRepair(drop=2)
         return statements.WrongEquals(at=at, text=":"), TokenRepair((view.one("EQUAL"),), 1)
     separator = next((kind for kind in ("COMMA", "VBAR") if view.accepts(kind, view.following.kind)), None)
-    return notation.StrayColon(at=at), TokenRepair((view.one(separator),), 1) if separator and view.open else GIVE_UP
+    return punctuation.StrayColon(at=at), TokenRepair((view.one(separator),), 1) if separator and view.open else GIVE_UP

@@ -187,7 +187,7 @@ class ExpressionBuilder:
     def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
         if len({key for key, _ in keys}) == len(keys):
             return
-        from instrc.problems.notation import RepeatedKey  # problems are imported where there is one
+        from instrc.problems.punctuation import RepeatedKey  # problems are imported where there is one
 
         first: dict[str, Span] = {}
         for key, span in keys:
@@ -230,7 +230,7 @@ class ExpressionBuilder:
     def _refuse_code(self, span: Span) -> None:
         if span.start == span.end:  # it stands for a value that is missing, which has been told
             return
-        from instrc.problems.notation import NotPlainData  # as above
+        from instrc.problems.punctuation import NotPlainData  # as above
 
         self.problems.append(NotPlainData(at=span))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.limits.programs import HEAD_TOKENS
-from instrc.problems import habits, misplaced, notation, statements, words
+from instrc.problems import calls, habits, punctuation, statements
 from instrc.source import Span
 from instrc.syntax.lexer import Token
 from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
@@ -62,22 +62,22 @@ def foreign_statement(view: View) -> Slip:
             return part
         token = view.tokens[first]
         if part is None and _begins_part(view, first):
-            part = words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
+            part = statements.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
         if view.text(token) in ELSE_IF and view.tokens[first - 1].kind == "RBRACE":
-            return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
+            return statements.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
         if token.kind == "NAME" and view.text(token) == "lambda" and view.tokens[first + 1].kind in {"NAME", "COLON"}:
-            return words.ForeignStatement(at=view.span(token), word="lambda"), GIVE_UP
+            return statements.ForeignStatement(at=view.span(token), word="lambda"), GIVE_UP
     if first == view.place or view.tokens[first].kind != "NAME":
         return part
     word = view.text(view.tokens[first])
     follows = view.tokens[first + 1].kind
     if follows == "COLON" and word in HANDLING:  # other words before a `:` may be meant as names
-        return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
+        return statements.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
     if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (not is_foreign(word) and follows != "LPAR"):
         return part
     if follows == "LPAR" and word not in FOREIGN_WITH_BRACKETS:
         return part
-    return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
+    return statements.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
 
 
 def _begins_part(view: View, place: int) -> bool:
@@ -106,40 +106,40 @@ def foreign_sign(view: View) -> Slip:
             if text in {"|>", ">>"}:
                 order = ("VBAR",)
             if text == "=>" and (loop := _loop_around(view)) is not None:
-                return words.ForeignStatement(at=view.span(loop), word=view.text(loop)), GIVE_UP
+                return statements.ForeignStatement(at=view.span(loop), word=view.text(loop)), GIVE_UP
             if text == "=>" and _is_function(view):
-                return words.ForeignStatement(at=at, word=text), GIVE_UP
+                return statements.ForeignStatement(at=at, word=text), GIVE_UP
             if text == "->" and view.read and view.read[-1].end == token.start and view.accepts("DOT", view.following.kind):
-                return words.Arrow(at=at, text=text, instead="."), TokenRepair((view.one("DOT"),), 1)
+                return statements.Arrow(at=at, text=text, instead="."), TokenRepair((view.one("DOT"),), 1)
             sign = next((kind for kind in order if view.accepts(kind)), None)
-            problem = words.Arrow(at=at, text=text, instead=SIGNS[sign or "VBAR"])
+            problem = statements.Arrow(at=at, text=text, instead=SIGNS[sign or "VBAR"])
             return problem, TokenRepair((view.one(sign),), 1) if sign else GIVE_UP
         case "COMPARISON":
             if view.accepts("EQUAL") and text != "!=":
                 return statements.WrongEquals(at=at, text=text), TokenRepair((view.one("EQUAL"),), 1)
             if view.accepts("COLON") and text == ":=":
-                return notation.EqualsForColon(at=at), TokenRepair((view.one("COLON"),), 1)
-            return words.UnknownOperator(at=at, text=text, advice=(_COMPARED,)), _separate(view)
+                return punctuation.EqualsForColon(at=at), TokenRepair((view.one("COLON"),), 1)
+            return statements.UnknownOperator(at=at, text=text, advice=(_COMPARED,)), _separate(view)
         case "OPERATOR" if text == "?" and _is_ternary(view):
-            return words.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
+            return statements.UnknownOperator(at=at, text=text, advice=_ADVICE[text]), GIVE_UP
         case "OPERATOR":
             put = "." if text == "?." else ""
             if text == "%" and view.before() == "LBRACE":
-                return words.UnknownOperator(at=at, text=text, advice=(_TEMPLATE,)), GIVE_UP
+                return statements.UnknownOperator(at=at, text=text, advice=(_TEMPLATE,)), GIVE_UP
             if advice := _beside_operator(view):
-                return words.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
-            return words.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
+                return statements.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
+            return statements.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"} and view.following.kind in {"COMMA", "RBRACE"}:
-            return words.UnknownOperator(at=at, text="$", advice=("a name begins without it",), put=text[1:]), TokenRepair(
+            return statements.UnknownOperator(at=at, text="$", advice=("a name begins without it",), put=text[1:]), TokenRepair(
                 (view.one("NAME", text[1:]),), 1
             )
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
-            return words.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(
+            return statements.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(
                 (view.one("STRING", text),), 1
             )
         case "METRIC":
-            return words.UnknownOperator(
+            return statements.UnknownOperator(
                 at=at, text="$", advice=("a name begins without it; it begins a metric in a path",)
             ), GIVE_UP
     return None
@@ -212,12 +212,12 @@ def index_slip(view: View) -> Slip:
     if token.kind == "LSQB" and touching and view.before() in ENDS_VALUE:
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and (word := view.text(view.read[-1])) in _FOR_EACH:
-        return words.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
+        return statements.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and view.before() in {"NAME", *KEYWORDS} and touching:
         bare = view.before(3) == "NAME" and view.before(4) != "DOT"
         defined = bare and is_defined(view, view.text(view.read[-3]))
         member = view.text(view.read[-1])
-        return misplaced.BracketAfterValue(at=view.span(token), member=member, of_value=not bare or defined), GIVE_UP
+        return calls.BracketAfterValue(at=view.span(token), member=member, of_value=not bare or defined), GIVE_UP
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None

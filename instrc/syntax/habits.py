@@ -217,7 +217,7 @@ def name_habits(program: Program, report: Report) -> None:
     if report.failed:  # what was repaired to be read on has no ends that one could go by
         from instrc.syntax.recovery import without_handlers  # knows all mistakes; few programs have one
 
-        by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.strings.TextAlone
+        by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.text.TextAlone
         found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
         report.problems[:] = inside_fences(report.problems, source)
@@ -274,7 +274,7 @@ def _mistake(
         case Name("within" | "deadline" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             first_of(following), Literal
         ):
-            return problems.deadlines.MisplacedDeadline(at=span, word=text, place="words")
+            return problems.blocks.MisplacedDeadline(at=span, word=text, place="words")
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
@@ -282,11 +282,11 @@ def _mistake(
 
             return unbracketed_reason(reason.span)
         case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
-            return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
+            return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
         case Name(text, span) if is_foreign(text) and (joined or before is not None):
-            return problems.words.ForeignStatement(at=span, word=text)
+            return problems.statements.ForeignStatement(at=span, word=text)
         case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:
-            return problems.words.ForeignStatement(at=span, word=text)
+            return problems.statements.ForeignStatement(at=span, word=text)
         case Array() if before is not None and before.span.end == first.span.start:
             return problems.habits.IndexedValue(at=first.span)
         case Array(items) if any(not isinstance(item, Literal | Array | Object) for item in items):
@@ -318,7 +318,7 @@ def _repeated(statement: Statement, following: Statement | None) -> Problem | No
     word, end = again.span.text, statement.span.end
     before = source.text[max(0, end - len(word) - 1) : end]
     twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
-    return problems.keywords.RepeatedWord(at=again.span, word=word) if word and twice else None
+    return problems.statements.RepeatedWord(at=again.span, word=word) if word and twice else None
 
 
 def _second_input(before: Statement | None, statement: Statement) -> Problem | None:
@@ -326,13 +326,13 @@ def _second_input(before: Statement | None, statement: Statement) -> Problem | N
     first = first_part(statement)
     if isinstance(before, Input) and isinstance(first, Object):
         expected = '`@` before it, as in `input name @ { type: "string" }`'
-        return problems.notation.UnexpectedText(
+        return problems.punctuation.UnexpectedText(
             at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
         )
     if not isinstance(before, Input) or not isinstance(first, Name):
         return None
     what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
-    return problems.notation.UnexpectedText(at=first.span, what=what, expected=expected)
+    return problems.punctuation.UnexpectedText(at=first.span, what=what, expected=expected)
 
 
 def _keyword(source: Source, row: Sequence[Statement], at: int, word: str) -> str | None:
@@ -365,10 +365,10 @@ def _beside(
     touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
     match first:
         case Name(text, span) if touched and last is first and len(text) <= STRING_PREFIX and beside is not None:
-            return problems.strings.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
+            return problems.text.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
         case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
             if keyword := misspelt_block(text):
-                return problems.keywords.MisspeltKeyword(at=span, word=text, keyword=keyword)
+                return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)
             return problems.blocks.BracesAfterName(at=span, word=text)
         case Call(Name(text, span)) if (
             last is first and joined and isinstance(beside, Object) and text.casefold() in problems.blocks.INSTEAD
@@ -381,9 +381,9 @@ def _beside(
         case Call(Name("while" as text, span)) if before is not None:
             return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
         case Literal("") if touched and last is first:
-            return problems.strings.TripledQuotes(at=first.span)
+            return problems.text.TripledQuotes(at=first.span)
         case Literal() if top and following is not None and not touching and isinstance(statement, Anonymous):
-            return problems.strings.TextAlone(at=first.span) if first is statement.value else None
+            return problems.text.TextAlone(at=first.span) if first is statement.value else None
     return None
 
 
@@ -408,9 +408,9 @@ def _word_at_end(value: Expression) -> Problem | None:
     """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
     match value:
         case Name(text, span) if is_foreign(text):
-            return problems.words.ForeignStatement(at=span, word=text)
+            return problems.statements.ForeignStatement(at=span, word=text)
         case Repeat(until=Condition((*_, Truth(Name("not", span)))), otherwise=None):
-            return problems.words.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
+            return problems.statements.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
         case _:
             return None
 
@@ -433,11 +433,11 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
     first, _ = ends(statement.value)
     if isinstance(first, Literal) and (bound := _bound_behind_or(ends(before.value)[1])) is not None:
         expected = f"`{bound.text} {first.span.text}` without `or`: a bound stands behind the condition"
-        return problems.notation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
+        return problems.punctuation.UnexpectedText(at=bound.span, what=f"`or {bound.text}`", expected=expected)
     if not isinstance(first, Name | Access | Uri | Call | Literal | Object):
         return None
     if isinstance(first, Literal) and first is statement.value and (_block_word(before) or not isinstance(first.value, str)):
-        return problems.notation.UnexpectedText(
+        return problems.punctuation.UnexpectedText(
             at=first.span, what=f"`{first.span.text[:40]}`", expected="the end of the statement"
         )
     last = ends(before.value)[1]

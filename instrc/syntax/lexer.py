@@ -64,8 +64,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
     body = source.text[start : token.end - 1]
     if (body.isprintable() and "\\" not in body) or not re.search(_SUSPECT, body):
         return body
-    from instrc.problems.escapes import BadEscape, LoneSurrogate  # problems are imported where there is one
-    from instrc.problems.text import StrayCharacter
+    from instrc.problems.text import BadEscape, LoneSurrogate, StrayCharacter  # problems are imported where there is one
 
     parts: list[str] = []
     for part in re.finditer(_PART, body, re.DOTALL):
@@ -104,7 +103,7 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
     else:
         value = float(text)
     if math.isinf(value):
-        from instrc.problems.words import BadNumber  # as above
+        from instrc.problems.statements import BadNumber  # as above
 
         problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
         return 0
@@ -145,7 +144,7 @@ def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_B
     To find out that a file is too large, it is enough to pass one byte more than the limit.
     """
     if len(data) > limit:
-        from instrc.problems.size import TooLarge  # problems are imported where there is one
+        from instrc.problems.files import TooLarge  # problems are imported where there is one
 
         start = Source(name, data[:200].decode("utf-8-sig", "replace"))
         report.add(TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instrc.durations import from_words
 from instrc.limits.programs import DECORATOR_TOKENS, STRING_PREFIX
-from instrc.problems import blocks, brackets, deadlines, habits, keywords, notation, statements, strings, words
+from instrc.problems import blocks, habits, punctuation, statements, text
 from instrc.problems.problem import Problem
 from instrc.source import Span
 from instrc.syntax.block_mistakes import block_slip, called_block, inside_block, second_braces, stray_else
@@ -43,11 +43,11 @@ def string_slip(view: View) -> Slip:
     last, token = view.read[-1], view.token
     if last.kind == "STRING" and last.value is None and token.kind in {"STRING", "NAME"}:
         if token.kind == "STRING" and last.end - last.start == 2:
-            return strings.TripledQuotes(at=view.span(last)), GIVE_UP
+            return text.TripledQuotes(at=view.span(last)), GIVE_UP
         return habits.NestedQuotes(at=view.source.span(last.end - 1, last.end)), GIVE_UP
     if last.kind == "NAME" and token.kind == "STRING" and last.end - last.start <= STRING_PREFIX:
         at = view.source.span(last.start, token.end)
-        return strings.PrefixedString(at=at, prefix=view.text(last)), GIVE_UP
+        return text.PrefixedString(at=at, prefix=view.text(last)), GIVE_UP
     return None
 
 
@@ -67,15 +67,15 @@ def value_beside(view: View) -> Slip:
         return blocks.StrayElse(at=at), GIVE_UP
     if word == "max" and following.kind == "NUMBER" and last.kind == "RPAR":
         bound = f"`@ {{ maxItems: {view.text(following)} }}`, which bounds a plan"
-        return notation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP
+        return punctuation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP
     if word in _DEADLINES and following.kind in {"STRING", "NUMBER"}:
-        return deadlines.MisplacedDeadline(at=at, word=word, place="words"), GIVE_UP
+        return blocks.MisplacedDeadline(at=at, word=word, place="words"), GIVE_UP
     if last.kind == "RBRACE" and following.kind == "LBRACE" and word.casefold() in blocks.INSTEAD and _block_before(view):
         return blocks.BracesAfterName(at=at, word=word), GIVE_UP
     if word in _OF_BLOCKS and last.kind == "RBRACE" and (block := _block_before(view)):
         return blocks.StrayWord(at=at, word=word, block=block), GIVE_UP
     if token.kind == "NAME" and is_foreign(word):
-        return words.ForeignStatement(at=at, word=word), GIVE_UP
+        return statements.ForeignStatement(at=at, word=word), GIVE_UP
     return _behind_name(view, last) if last.kind == "NAME" else None
 
 
@@ -101,7 +101,7 @@ def _behind_name(view: View, name: Token) -> Slip:
 
 def unbracketed_reason(at: Span) -> Problem:
     """Return the problem of a reason that stands behind `Fail` without brackets."""
-    return notation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
+    return punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
 
 
 def _block_before(view: View) -> str:
@@ -139,7 +139,7 @@ def missing_behind(view: View) -> Slip:
     if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
         span = view.source.span(last.start, token.end)
         advice = "write one `|` to lead to the next stage; in a condition write `or`"
-        return words.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
+        return statements.UnknownOperator(at=span, text="||", advice=(advice,), put="|"), TokenRepair(drop=1)
     if last.kind == "AT":
         return _after_at(view, last)
     if token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place):
@@ -149,7 +149,7 @@ def missing_behind(view: View) -> Slip:
     if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
         return _without_value(view, last)
     if last.kind in DEFINING and view.open and view.before(2) in {"LPAR", "COMMA"} and token.kind in _NAMES:
-        return notation.UnexpectedText(at=view.span(last), what=f"`{view.text(last)}`", expected=_VALUE_ONLY), GIVE_UP
+        return punctuation.UnexpectedText(at=view.span(last), what=f"`{view.text(last)}`", expected=_VALUE_ONLY), GIVE_UP
     in_block = view.in_braces and (last.kind == "NAME" or view.accepts("NAME", "EQUAL"))
     if last.kind in STATEMENT and (in_block or (not view.open and not view.after_key)):
         return _after_defining_word(view, last)
@@ -165,12 +165,12 @@ def _after_at(view: View, last: Token) -> Slip:
     if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
         return found
     if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
-        return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
+        return punctuation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
     if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
-        return notation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
+        return punctuation.BadAnnotation(at=at), TokenRepair((view.one("STRING", ""),), 1)
     version = token.kind == "NUMBER" and token.start == last.end
     dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
-    return notation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
+    return punctuation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
 
 
 def _without_value(view: View, last: Token) -> Slip:
@@ -190,7 +190,7 @@ def _decorated(view: View) -> Slip:
     for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
         if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
-            return words.ForeignStatement(at=view.span(token), word=view.text(token)), TokenRepair(drop=index - view.place)
+            return statements.ForeignStatement(at=view.span(token), word=view.text(token)), TokenRepair(drop=index - view.place)
     return None
 
 
@@ -204,7 +204,7 @@ def _after_defining_word(view: View, last: Token) -> Slip:
     used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
     if used_as_name:
         declares = word == "input" and token.kind == "LPAR"
-        return keywords.KeywordAsName(at=view.span(last), word=word, declares=declares), GIVE_UP
+        return statements.KeywordAsName(at=view.span(last), word=word, declares=declares), GIVE_UP
     quoted = view.text(token)[1:-1] if token.kind == "STRING" else ""
     parts = token.kind in {"LBRACE", "LSQB"}
     return statements.MissingName(at=view.span(last), word=word, parts=parts, quoted=quoted), GIVE_UP
@@ -221,7 +221,7 @@ def _after_defined_name(view: View, last: Token) -> Slip:
     if token.kind == "LBRACE":
         return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
     if token.kind == "NAME" and view.following.kind == "EQUAL" and not first_on_line(view.source, view.tokens, view.place):
-        return words.ForeignStatement(at=view.span(last), word=word), GIVE_UP  # `let mut x = …`, `const string x = …`
+        return statements.ForeignStatement(at=view.span(last), word=word), GIVE_UP  # `let mut x = …`, `const string x = …`
     if token.kind in STARTS_VALUE and token.kind != "LPAR":
         return statements.MissingEquals(at=view.span(token), word=word), TokenRepair((view.one("EQUAL"),))
     if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
@@ -231,7 +231,7 @@ def _after_defined_name(view: View, last: Token) -> Slip:
             return habits.Parameters(at=view.span(token), word=word), GIVE_UP
         return statements.MissingEquals(at=view.span(token), word=word, called=True), GIVE_UP
     if token.kind == "AT":
-        return notation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
+        return punctuation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
     return None
 
 
@@ -282,7 +282,7 @@ def _repeated_word(view: View) -> Slip:
     word = view.text(token)
     if word != view.text(last) or not (token.kind == "STRING" or word[:1].isalnum() or word[:1] == "_"):
         return None
-    return keywords.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
+    return statements.RepeatedWord(at=view.span(token), word=word), TokenRepair(drop=1)
 
 
 def _duration_in_words(view: View) -> Slip:
@@ -291,7 +291,7 @@ def _duration_in_words(view: View) -> Slip:
         return None
     at = view.source.span(view.read[-1].start, view.token.end)
     instead = from_words(at.text)
-    return (deadlines.BadDuration(at=at, written=at.text, instead=instead), TokenRepair(drop=1)) if instead else None
+    return (blocks.BadDuration(at=at, written=at.text, instead=instead), TokenRepair(drop=1)) if instead else None
 
 
 def _keyword(view: View) -> Slip:
@@ -309,7 +309,7 @@ def _keyword(view: View) -> Slip:
     if view.accepts("NAME"):
         return _as_name(view, token), TokenRepair((view.one("NAME", view.text(token)),), 1)
     if view.open and view.accepts("COMMA") and (view.following.kind == "COLON" or token.kind not in STATEMENT):
-        return brackets.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
+        return punctuation.MissingComma(at=view.span(token)), TokenRepair((view.one("COMMA"),))
     return None
 
 
@@ -322,7 +322,7 @@ def _value(view: View) -> Slip:
         return unclosed(view, len(view.open))
     last = view.read[-1] if view.read else token
     if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
-        return words.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
+        return statements.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
     if slip := value_beside(view):
         return slip
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):
@@ -337,7 +337,7 @@ def _missing_comma(view: View, last: Token) -> Problem:
     labels = last.kind == "NAME" and view.before(2) in {"LPAR", "COMMA"} and view.open[-1][1] and view.following.kind != "COLON"
     key = view.span(last) if labels and not is_defined(view, view.text(last)) else None
     keyed = view.token.kind in {"NAME", "STRING"}
-    return brackets.MissingComma(at=view.span(view.token), key=key, sure=keyed or not view.in_braces)
+    return punctuation.MissingComma(at=view.span(view.token), key=key, sure=keyed or not view.in_braces)
 
 
 def _unexpected(view: View) -> Problem:
@@ -353,11 +353,11 @@ def _unexpected(view: View) -> Problem:
     if view.before() == "DOT":
         expected = ["the name of a member, or no `.` before it"]
     elif token.kind == "DOT" and view.before() in {"RBRACE", "RPAR"}:
-        return notation.UnexpectedText(at=at, what=what, expected="a name before it: `const found = …;`, then `found.NAME`")
+        return punctuation.UnexpectedText(at=at, what=what, expected="a name before it: `const found = …;`, then `found.NAME`")
     if view.accepts(END):
         expected.append("the end of the statement")
-    return notation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
+    return punctuation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
 
 
 def _as_name(view: View, token: Token) -> Problem:
-    return keywords.KeywordAsName(at=view.span(token), word=view.text(token))
+    return statements.KeywordAsName(at=view.span(token), word=view.text(token))

@@ -216,7 +216,7 @@ def parse(source: Source, report: Report, start: int = 0, end: int | None = None
         builder.problems[:] = [deep]
         program = Program(source, (), program.comments)
     if len(builder.problems) > REPORTED_MISTAKES or builder.hopeless:
-        from instrc.problems.notation import TooManyMistakes  # as above
+        from instrc.problems.punctuation import TooManyMistakes  # as above
 
         first = tuple(builder.problems[:3])
         builder.problems[:] = [TooManyMistakes(at=first[0].at, limit=REPORTED_MISTAKES, first=first)]

@@ -7,7 +7,6 @@ Two mistakes in one place are one: the second is repaired or passed over without
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
@@ -22,24 +21,34 @@ from instrc.limits.programs import (
     RECOVERED_MISTAKES,
     REPORTED_MISTAKES,
 )
-from instrc.problems.blocks import BracesAfterName, IncompleteBlock, MissingBraces, MissingElse, StrayBraces, StrayElse, StrayWord
-from instrc.problems.brackets import (
+from instrc.problems.blocks import (
+    BadCondition,
+    BadDuration,
+    BracesAfterName,
+    IncompleteBlock,
+    MissingBraces,
+    MissingElse,
+    StrayBraces,
+    StrayElse,
+    StrayWord,
+)
+from instrc.problems.problem import Problem
+from instrc.problems.punctuation import (
     ExtraClosingBracket,
     ExtraComma,
     MismatchedBracket,
     MissingClosingBracket,
+    MissingColon,
     MissingComma,
+    MissingKey,
+    NotPlainData,
+    RepeatedKey,
     SemicolonInBrackets,
+    StrayColon,
+    UnexpectedText,
 )
-from instrc.problems.conditions import BadCondition
-from instrc.problems.deadlines import BadDuration
-from instrc.problems.keys import MissingColon, MissingKey
-from instrc.problems.keywords import KeywordAsName
-from instrc.problems.notation import NotPlainData, RepeatedKey, StrayColon, UnexpectedText
-from instrc.problems.problem import Problem
-from instrc.problems.statements import MissingValue
+from instrc.problems.statements import BadName, ForeignStatement, KeywordAsName, MissingValue
 from instrc.problems.text import TooDeep
-from instrc.problems.words import BadName, ForeignStatement
 from instrc.source import Source
 from instrc.syntax.builder import Action, Builder
 from instrc.syntax.lexer import Token
@@ -270,7 +279,7 @@ def durations_with_words(found: list[Problem]) -> list[Problem]:
             if (duration := durations.get(behind)) is not None:
                 told.add(behind)
                 if not problem.duration:
-                    problem = dataclasses.replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
+                    problem = replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
         kept.append(problem)
     return [
         each for each in kept if not (isinstance(each, BadDuration | BadName) and each.at is not None and each.at.start in told)

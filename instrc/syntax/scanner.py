@@ -13,12 +13,19 @@ from typing import NamedTuple
 
 from instrc.durations import from_words
 from instrc.limits.programs import REPORTED_MISTAKES, STRING_LINES
-from instrc.problems.deadlines import BadDuration
+from instrc.problems.blocks import BadDuration
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
-from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
-from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
-from instrc.problems.words import BadName, BadNumber
+from instrc.problems.statements import BadName, BadNumber
+from instrc.problems.text import (
+    HashComment,
+    MarkdownFence,
+    SmartQuote,
+    StrayCharacter,
+    TemplateString,
+    UnclosedComment,
+    UnclosedString,
+)
 from instrc.source import Source, Span
 from instrc.syntax.lexer import Token, is_name, is_space_in_number, why_no_number
 from instrc.syntax.tables import END, Tables

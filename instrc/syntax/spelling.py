@@ -63,8 +63,7 @@ def misspelt_block(word: str) -> str | None:
 
 
 def _near(word: str, keywords: tuple[str, ...]) -> str | None:
-    from instrc.problems.lookalikes import twin, typed_on_latin  # asked about few programs
-    from instrc.problems.suggest import is_a_slip_of
+    from instrc.problems.suggest import is_a_slip_of, twin, typed_on_latin  # asked about few programs
 
     if word in keywords:
         return None

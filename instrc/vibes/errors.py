@@ -19,7 +19,7 @@ def short(text: str) -> str:
 
 def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
     """Refuse a reference that could lead out of the registry."""
-    from instrc.problems.references import ForbiddenReference
+    from instrc.problems.vibes import ForbiddenReference
 
     return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
 
@@ -31,28 +31,28 @@ def leads_outside(reference: str, at: Span | None) -> CompileError:
 
 def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
     """Refuse a reference that is not written as one."""
-    from instrc.problems.references import MalformedReference
+    from instrc.problems.vibes import MalformedReference
 
     return CompileError([MalformedReference(at=at, reference=short(reference), reason=reason)])
 
 
 def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> CompileError:
     """Refuse a reference that leads nowhere."""
-    from instrc.problems.references import UnresolvedReference
+    from instrc.problems.vibes import UnresolvedReference
 
     return CompileError([UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
 
 
 def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) -> CompileError:
     """Refuse a version that does not exist; `versions` are those that do, oldest first."""
-    from instrc.problems.references import UnknownVersion
+    from instrc.problems.vibes import UnknownVersion
 
     return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
 
 
 def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_out: str = "") -> CompileError:
     """Refuse a file as a vibe, for a reason at each place; `referrer` is the reference that led to it."""
-    from instrc.problems.vibe_files import InvalidVibe
+    from instrc.problems.vibes import InvalidVibe
 
     return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
 
@@ -65,7 +65,7 @@ def unreadable_file(name: str, error: OSError | ValueError, at: Span | None) -> 
 
 def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
     """Refuse a file that is larger than `limit` bytes; `start` is how it begins."""
-    from instrc.problems.size import TooLarge
+    from instrc.problems.files import TooLarge
 
     at = Source(name, start[:200].decode("utf-8", "replace")).whole()
     return CompileError([TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])

@@ -84,7 +84,7 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
 
     `find` returns what a reference means now, and raises a `CompileError` if that is nothing; `at` is the place of the reference.
     """
-    from instrc.problems.locks import NotLocked, StaleLock  # as in `_invalid`
+    from instrc.problems.settings import NotLocked, StaleLock  # as in `_invalid`
 
     entries = lock.entries_for(reference)
     if not entries:
@@ -198,7 +198,7 @@ def _is_digest(text: str) -> bool:
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
     """Return the problem of a lock, from one character to another or at the value that is wrong, if one is given and found."""
-    from instrc.problems.locks import InvalidLock  # a sound lock needs none
+    from instrc.problems.settings import InvalidLock  # a sound lock needs none
 
     source = Source(path.as_posix(), text)
     start = text.find(_toml_string(value)) if value else -1
@@ -209,7 +209,7 @@ def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int,
 
 def open_lock(path: Path) -> Lock:
     """Return the lock at a place; a `CompileError` says that there is none."""
-    from instrc.problems.locks import NotLocked  # as in `_invalid`
+    from instrc.problems.settings import NotLocked  # as in `_invalid`
 
     text = lock_text(path)
     if text is None:

@@ -42,7 +42,7 @@ class MemoryRoot(Root):
         said = read_name(f"{last}{ENDING}")
         parts = folder.split("/") if "/" in name else []
         if said is None or any(not part or part in {".", ".."} for part in parts):
-            from instrc.problems.options import InvalidOption  # only where there is one
+            from instrc.problems.settings import InvalidOption  # only where there is one
 
             wanted = "named like a vibe file without its ending, as `Draft`, `mail/Draft` or `Draft@2`"
             raise CompileError([InvalidOption(option="vibes", given=repr(name)[:60], wanted=wanted)])

@@ -11,8 +11,8 @@ from command_lines import Instrc
 
 from instrc.arguments import is_on
 from instrc.cli.app import COMMANDS
+from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
-from instrc.problems.size import TooLarge
 
 WRONG = [
     [],

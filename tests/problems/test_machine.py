@@ -11,14 +11,14 @@ import pytest
 from jsonschema import Draft4Validator
 
 from instrc.problems import catalogue
-from instrc.problems.brackets import MissingComma
 from instrc.problems.files import NothingToCheck
 from instrc.problems.machine import to_github, to_json, to_sarif
+from instrc.problems.names import UnknownName
 from instrc.problems.problem import CompileError, Label, shorten_values
-from instrc.problems.references import AmbiguousFragment
+from instrc.problems.punctuation import MissingComma
 from instrc.problems.render import render_text
-from instrc.problems.strings import SmartQuote
-from instrc.problems.unknown_name import UnknownName
+from instrc.problems.text import SmartQuote
+from instrc.problems.vibes import AmbiguousFragment
 from instrc.source import Source
 
 SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')

@@ -58,7 +58,7 @@ def test_there_are_problems() -> None:
 
 
 def test_no_two_classes_share_a_name() -> None:
-    written = re.compile(r'name: ClassVar\[str\] = "(.*)"')
+    written = re.compile(r'^    name = "(.*)"$', re.MULTILINE)
     names = [name for file in Path(problem.__file__).parent.glob("*.py") for name in written.findall(file.read_text("utf-8"))]
     assert sorted(names) == list(ALL)
 

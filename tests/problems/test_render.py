@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import ClassVar
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,19 +13,13 @@ from instrc.problems.render import WINDOW, first_of_each, frame, render_text, su
 from instrc.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Odd(Problem):
-    """Something is odd."""
-
-    name: ClassVar[str] = "odd"
+    name = "odd"
+    message = "{said}"
 
     said: str = "this is odd"
     way_out: str | None = None
     others: tuple[Label, ...] = ()
-
-    @property
-    def message(self) -> str:
-        return self.said
 
     @property
     def hint(self) -> str | None:
@@ -38,11 +30,8 @@ class Odd(Problem):
         return self.others
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Slight(Odd):
-    """Something is slightly odd."""
-
-    name: ClassVar[str] = "slight"
+    name = "slight"
     severity = "warning"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from instrc.launching import engines
 from instrc.limits.incoming import SETTINGS_BYTES
+from instrc.problems.catalogue import page
 from instrc.problems.problem import CompileError
 from instrc.problems.settings import InvalidSettings
 from instrc.vibes.context import ProjectContext
@@ -271,5 +272,5 @@ def test_a_text_where_a_list_is_needed_is_shown_as_one(files: Files, key: str) -
 
 
 def test_the_page_of_wrong_settings_names_all_there_are() -> None:
-    page = InvalidSettings.__doc__ or ""
-    assert [name for name in Settings.__struct_fields__ if name != "file" and f"`{name}`" not in page] == []
+    text = page(InvalidSettings)
+    assert [name for name in Settings.__struct_fields__ if name != "file" and f"`{name}`" not in text] == []

@@ -12,7 +12,7 @@ import pytest
 
 from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.references import UnknownVersion, UnresolvedReference
+from instrc.problems.vibes import UnknownVersion, UnresolvedReference
 from instrc.vibes.registry import Registry
 
 Files = Callable[[str, dict[str, str]], Path]

@@ -19,9 +19,9 @@ from instrc.lint.process_dataflow import dataflow_faults
 from instrc.lint.review import review
 from instrc.lint.slips import slips
 from instrc.lowering.names import unique_name
+from instrc.problems.names import UnknownName
 from instrc.problems.report import Report
 from instrc.problems.suggest import NearestNames
-from instrc.problems.unknown_name import UnknownName
 from instrc.source import Source
 from instrc.syntax.parser import parse
 from instrc.vibes.registry import Registry

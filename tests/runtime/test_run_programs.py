@@ -287,7 +287,7 @@ def test_an_object_that_is_no_activity_is_shown(project: Path) -> None:
 def test_a_setting_that_a_model_lacks_is_told_in_its_own_words(project: Path) -> None:
     class Keyless:
         async def answer(self, _request: Any) -> Any:
-            raise instrc.CompileError([problems.launches.UnusableSetting(what="model", word="x", reason="its key is missing")])
+            raise instrc.CompileError([problems.runs.UnusableSetting(what="model", word="x", reason="its key is missing")])
 
     error = instrc.run("Confirm(prompt)", "x", model=Keyless()).outcome["error"]
     assert (error["code"], error["message"]) == ("unusable-setting", "the model `x` cannot be used: its key is missing")

@@ -10,8 +10,8 @@ from typing import cast
 
 from instrc.jsonvalue import Json
 from instrc.limits.payloads import PLAIN_LEVELS, STREAMED_PIECES
+from instrc.problems.files import TooLarge
 from instrc.problems.problem import CompileError
-from instrc.problems.size import TooLarge
 
 
 def json_of(value: object) -> Json:

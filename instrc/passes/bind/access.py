@@ -23,7 +23,7 @@ from instrc.problems.suggest import nearest
 def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[BoundValue | None]:
     """Evaluate the member that a path leads to."""
     if context.annotations or context.timing.within or context.timing.delay:
-        ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
+        ev.report.add(problems.calls.MisplacedAnnotation(at=written.span))
         return None
     if len(written.members) > PATH_MEMBERS:
         ev.report.add(problems.text.TooDeep(at=written.members[PATH_MEMBERS].span, limit=PATH_MEMBERS))
@@ -57,7 +57,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Boun
 
         named = definition.binding.value.span if definition is not None else None
         near = similar_values(name, scope)
-        ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
+        ev.report.add(problems.steps.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
     return None
 
 
@@ -163,4 +163,4 @@ def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
 
 def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...], *, about: str = "") -> None:
     near = nearest(segment.text, known)
-    ev.report.add(problems.paths.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near, about=about))
+    ev.report.add(problems.steps.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near, about=about))

@@ -81,7 +81,7 @@ class CallArguments(Struct, gc=False):
         each, given = self.written[self.place], self.given
         if type(value) is Data and each.label is None and not value.given:
             failing = self.instruction is FAIL
-            self.ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=failing))
+            self.ev.report.add(problems.calls.MisplacedData(at=each.value.span, failing=failing))
             value = None
         if value is None or not given.add(each.label, value):
             given.complete = False

@@ -81,25 +81,25 @@ def bind(
         steps += bound.steps
         if steps > EXPORTED_STEPS:
             at, unit = export.expression.span, "steps in all its exports"
-            mine.add(problems.size.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
+            mine.add(problems.files.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
             report.problems.extend(mine.once())
             return ()
         if explicit and export.name is None:
             at = export.expression.span
             if (shared := earlier & bound.read & values) and at.start not in unclear:
-                mine.add(problems.bindings.SeparatePrograms(at=at, shared=min(shared)))
+                mine.add(problems.names.SeparatePrograms(at=at, shared=min(shared)))
             earlier |= bound.read
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     needed |= read
     _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
-    if not any(isinstance(problem, problems.unknown_name.UnknownName) for problem in mine.problems):
+    if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):
         for each in unused:  # where a name is unknown, one of these may be meant
             left_out = isinstance(each, Binding) and each.name.text in values
-            mine.add(problems.bindings.UnusedBinding(at=each.name.span, word=each.name.text, left_out=left_out))
+            mine.add(problems.names.UnusedBinding(at=each.name.span, word=each.name.text, left_out=left_out))
     if not exports and not mine.failed:
-        mine.add(problems.bindings.NothingExported(at=program.source.whole()))
+        mine.add(problems.names.NothingExported(at=program.source.whole()))
     if mine.failed:
         from instrc.passes.bind.misspelt import report_at_definitions  # for mistakes
 
@@ -149,7 +149,7 @@ def _graph(
 def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
     """Return the graph of what was evaluated."""
     if isinstance(value, Data):
-        report.add(problems.misplaced.MisplacedData(at=export.expression.span))
+        report.add(problems.calls.MisplacedData(at=export.expression.span))
         return None
     steps = evaluation.steps
     contexts: tuple[Context, ...] | None = value.contexts if isinstance(value, Cut) else None

@@ -50,9 +50,9 @@ def refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests:
     for number in ev.steps.among(region.number):
         step = ev.steps.table[number]
         if word := hidden((*step.reads, *step.needs)):
-            ev.report.add(problems.hidden.HiddenName(at=step.span, word=word))
+            ev.report.add(problems.names.HiddenName(at=step.span, word=word))
     if word := hidden([*reading_paths(region.value), *(test.path for test in tests)]):
-        ev.report.add(problems.hidden.HiddenName(at=region.span, word=word))
+        ev.report.add(problems.names.HiddenName(at=region.span, word=word))
 
 
 def reads_rounds(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:

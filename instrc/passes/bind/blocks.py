@@ -33,7 +33,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     """Make a block a step, and return that as its value."""
     about = _about(ev, written, context)
     if context.key == PRIVATE or (context.direct and context.brackets is not None):
-        ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
+        ev.report.add(problems.calls.MisplacedBlock(at=written.span))
         return None
     place = ev.steps.places.label(context.region, written.span)
     context = replace(context, region=ev.steps.places.region_of(place, context.region))
@@ -75,7 +75,7 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
     for each in context.annotations:
         text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None
         if not isinstance(text, str):
-            ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, block=True))
+            ev.report.add(problems.calls.MisplacedAnnotation(at=written.span, block=True))
         elif text not in texts:
             texts.append(text)
     return "\n".join(texts) or None
@@ -134,7 +134,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
     keep = _bound_number(ev, written.keep, 0)
     if written.keep is not None and keep and most and keep > most:
-        ev.report.add(problems.bounds.KeepOverMax(at=written.keep.span, keep=keep, most=most))
+        ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
     source = None if written.source is None else (yield read_path(ev, written.source, context))
     names: dict[str, BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
@@ -207,7 +207,7 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
     value = written.value
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_BOUND:
         return value
-    ev.report.add(problems.bounds.BadBound(at=written.span, limit=HIGHEST_BOUND))
+    ev.report.add(problems.blocks.BadBound(at=written.span, limit=HIGHEST_BOUND))
     return None
 
 
@@ -215,7 +215,7 @@ def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: Evalua
     if context.own and context.piped is not None:
         piped = set(paths_read(context.piped))
         if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):
-            ev.report.add(problems.unread.UnreadPipe(at=_head(written)))
+            ev.report.add(problems.steps.UnreadPipe(at=_head(written)))
 
 
 def _leads_into(path: Path, other: Path) -> bool:

@@ -83,7 +83,7 @@ def read_body(
         return ReadBody(scope.region, None, tests, kept)
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
-        ev.report.add(problems.misplaced.MisplacedData(at=written.value.span))
+        ev.report.add(problems.calls.MisplacedData(at=written.value.span))
     if reading is None or not complete:
         return ReadBody(scope.region, None, tests, kept)
     region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
@@ -139,7 +139,7 @@ def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, conte
         return (yield read_local(ev, statement.name, LocalName(statement, scope), context))
     value = yield ev.value(statement.value, context)
     if isinstance(value, Data):
-        ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
+        ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
     return value
 
 

@@ -31,7 +31,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
     if context.key is not None and not context.filling:
         return (yield _evaluate_nested(ev, written, context))
     if context.annotations or context.timing != NO_TIMING:
-        ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, values=True))
+        ev.report.add(problems.calls.MisplacedAnnotation(at=written.span, values=True))
     members: dict[str, BoundValue] = {}
     complete = True
     keys = BraceNames.within(context.keys)

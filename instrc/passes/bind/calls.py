@@ -142,15 +142,13 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
     """Make the step that ends its block, or the run, as failed with what it reads."""
     given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
     if context.annotations:
-        ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
+        ev.report.add(problems.calls.MisplacedAnnotation(at=span))
         return None
     for argument in given.arguments:
         label = argument.label
         if label is not None and label not in _OF_FAIL and isinstance(argument.value, Constant):
             at = given.labels.get(label, span)
-            ev.report.add(
-                problems.plan_arguments.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL)
-            )
+            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL))
             return None
     if not given.complete:
         return None

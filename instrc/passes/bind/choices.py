@@ -62,7 +62,7 @@ def _one_of(
     ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
 ) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
-        ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text, choosing=True))
+        ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
         return None
     written = call.arguments[0].value
     value = yield ev.value(written, context.inside())
@@ -70,7 +70,7 @@ def _one_of(
         value = StepResult(path_of_constant(ev, value, context, written.span))
     if not isinstance(value, StepResult):
         if value is not None and value != Inner(mistaken=True):
-            ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))
+            ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
     given.chosen = (*given.chosen, value.path)
     return {}, Among(value.path, written.span)
@@ -92,7 +92,7 @@ def _plan(
             tools[tool.name] = tool
             given.needs += tuple([each.value for each in tool.bound if isinstance(each.value, Path)])
     if not call.arguments:
-        ev.report.add(problems.plan_steps.NotForPlans(at=call.span, word="Plan()"))
+        ev.report.add(problems.plans.NotForPlans(at=call.span, word="Plan()"))
         return None
     planned = Planned(tuple(tools.values()))
     return (plan_schema(planned.tools), planned) if complete else None
@@ -126,9 +126,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         activity = f"{expression.text}_Activity" if isinstance(expression, Name) else ""
         offered = activity if activity and ev.instructions.named(activity) else ""
         named = isinstance(expression, Name | Uri)
-        ev.report.add(
-            problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text, activity=offered, named=named)
-        )
+        ev.report.add(problems.plans.NotForPlans(at=written.value.span, word=expression.span.text, activity=offered, named=named))
         return None
     arguments, output, process = made
     known = mapping(arguments.get("properties"))
@@ -143,9 +141,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         near = nearest(label, tuple(known))
         at = given.labels[label]
         ev.report.add(
-            problems.plan_arguments.UnknownArgument(
-                at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known)
-            )
+            problems.plans.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known))
         )
     if wrong or not _fit(ev, given, known, segment, written.value.span):
         return None
@@ -178,7 +174,7 @@ def _target(ev: Evaluation, called: Instruction | CalledProgram, file: str | Non
         return target
     address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
     if address is None:
-        ev.report.add(problems.programs.ForeignProcess(at=at, word=target, path=file))
+        ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
     return address or target
 
 

@@ -77,7 +77,7 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
 
         return path_of_constant(ev, value, context, written.span)
     if value is not None and value != Inner(mistaken=True):
-        ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
+        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text))
     return None
 
 
@@ -89,7 +89,7 @@ def _schema(ev: Evaluation, written: Written) -> Json | None:
             return {"const": literal.value}
         case Matches(_, schema, span):
             for word in timing_words(schema):
-                ev.report.add(problems.deadlines.MisplacedDeadline(at=span, word=word))
+                ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
                 return None
             return with_type(schema)
 

@@ -6,8 +6,6 @@ A task that has met a mistake reports it and returns `None`; whoever needs the v
 
 from __future__ import annotations
 
-import dataclasses
-
 from msgspec.structs import replace
 
 from instrc import problems
@@ -103,13 +101,13 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
             value = added.pop(word)
             if not isinstance(value, str) or not is_duration(value):
                 instead = _duration_of(value) if isinstance(value, str) else None
-                ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, instead=instead))
+                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, instead=instead))
                 return None
             if word == "within" and is_no_time(value):
-                ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word, over=True))
+                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, over=True))
                 return None
             if getattr(timing, word):
-                ev.report.add(problems.deadlines.MisplacedDeadline(at=written.annotation_span, word=word, place="twice"))
+                ev.report.add(problems.blocks.MisplacedDeadline(at=written.annotation_span, word=word, place="twice"))
                 return None
             timing = replace(timing, **{word: value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
@@ -122,7 +120,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
 def _at_annotation(problem: Problem, at: Span) -> Problem:
     """Return a problem with an annotation, shown where that is written if it was found in a program that is called."""
     elsewhere = problem.at is not None and problem.at.source is not at.source
-    return dataclasses.replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
+    return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundValue | None]:
@@ -143,7 +141,7 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[BoundV
         case _:
             path = None if context.keys is None else context.keys.path_to_part(name.text)
             if path is not None:
-                ev.report.add(problems.hidden.HiddenSlot(at=name.span, word=name.text, path=path))
+                ev.report.add(problems.names.HiddenSlot(at=name.span, word=name.text, path=path))
             return _call(ev, name, (), name.span, context)
 
 
@@ -178,7 +176,7 @@ def _call(
 
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
-            ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
+            ev.report.add(problems.plans.MisplacedPlan(at=span, word=called.name))
             return None
         case Special("LaunchProcess"):
             from instrc.passes.bind.launches import launch  # as above

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, final
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.fusion import Instruction
@@ -218,7 +218,7 @@ class Evaluation:
         if self._values <= GIVEN_VALUES:
             return True
         if self._values - values <= GIVEN_VALUES:
-            self.report.add(problems.size.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
+            self.report.add(problems.files.TooLarge(at=at, what="the program", limit=GIVEN_VALUES, unit="values given to calls"))
         return False
 
     def _circle(self, name: Name, known: _Name) -> None:
@@ -226,10 +226,10 @@ class Evaluation:
         first = next(place for place, each in enumerate(self._open) if each is known)
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
-        told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.bindings.RecursiveBinding)]
+        told = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
         if set(words) not in told:
             places = tuple(each.binding.name.span for each in cycle)
-            self.report.add(problems.bindings.RecursiveBinding(at=name.span, words=words, places=places))
+            self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
 
     def braces(self, context: EvaluationContext, *names: Hashable) -> int:
         """Return the number of braces at a place: of those under a name, or of those of an expression."""

@@ -34,7 +34,7 @@ def fuse(
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
         word = expression.span.text if step is None else step.activity or step.base_name
-        ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=word, holder=holder.name))
+        ev.report.add(problems.calls.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = brackets.inner.get(step.number)
     if taken is not None and isinstance(taken.unit, MixinGroup):
@@ -49,7 +49,7 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
         brackets.hand_to(context.brackets)
     step = ev.steps.table[number]
     for word in step.timing.words:
-        ev.report.add(problems.deadlines.MisplacedDeadline(at=step.span, word=word, place="slot"))
+        ev.report.add(problems.blocks.MisplacedDeadline(at=step.span, word=word, place="slot"))
     content: Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 

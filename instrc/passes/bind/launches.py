@@ -79,7 +79,7 @@ def _place_slot(
         return None
     units = ev.steps.fill(brackets, context)
     if not units or not isinstance(value, StepResult | Members):
-        ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
+        ev.report.add(problems.calls.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, StepResult) and units == (value.path.origin,):
         return filling.dissolve(ev, field, step_numbers(units)[0], brackets, context)
@@ -116,7 +116,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         entry = ev.instructions.entry(target)
     except CompileError as error:
         for problem in error.problems:
-            if not isinstance(problem, problems.launches.UnreadableProcess):  # told where the vibe is reviewed, with its place
+            if not isinstance(problem, problems.runs.UnreadableProcess):  # told where the vibe is reviewed, with its place
                 ev.report.add(problem)
         return None
     if entry is None:

@@ -39,7 +39,7 @@ def data_of(ev: Evaluation, expression: Expression) -> Json:
                 listed: JsonArray = [None] * len(items)
                 put(holder, key, listed)
                 if wrong := next((item for item in items if not isinstance(item, Literal | Array | Object)), None):
-                    ev.report.add(problems.misplaced.NotData(at=wrong.span))
+                    ev.report.add(problems.calls.NotData(at=wrong.span))
                     continue
                 waiting.extend((item, listed, index) for index, item in enumerate(items))
             case Object(fields):
@@ -48,11 +48,11 @@ def data_of(ev: Evaluation, expression: Expression) -> Json:
                 members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
                 waiting.extend((member, made, name) for member, name in members)
             case _:
-                ev.report.add(problems.misplaced.NotData(at=node.span))
+                ev.report.add(problems.calls.NotData(at=node.span))
     return top[0]
 
 
 def refuse_annotations(ev: Evaluation, span: Span, context: EvaluationContext) -> None:
     """Report annotations of what is no step."""
     if context.annotations or context.timing != NO_TIMING:
-        ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
+        ev.report.add(problems.calls.MisplacedAnnotation(at=span))

@@ -46,7 +46,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
-            ev.report.add(problems.vibe_files.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
+            ev.report.add(problems.vibes.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
         vibe = find_vibe(ev, Uri(found[0], name.span), scope)
         if isinstance(vibe, Instruction) and (not suffix or found[0].endswith(suffix)):
             instructions.found[name.text] = vibe
@@ -67,7 +67,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
         other = "" if inside is None else scope.program.survey.other_body(at, inside)
         file = None if inside is not None or reading else instructions.misnamed(word, at)
         offered = () if file else offered
-        problem = problems.unknown_name.UnknownName(
+        problem = problems.names.UnknownName(
             at=at,
             word=word,
             nearest=offered,

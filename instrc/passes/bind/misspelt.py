@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from instrc.ir.children import children
 from instrc.ir.surface import Expression, Input, Object, Program
 from instrc.passes.bind.scopes import ProgramNames
-from instrc.problems.bindings import MisspeltDefinition
-from instrc.problems.paths import UnknownMember
+from instrc.problems.names import MisspeltDefinition, UnknownName
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.unknown_name import UnknownName
+from instrc.problems.steps import UnknownMember
 from instrc.source import Span
 
 

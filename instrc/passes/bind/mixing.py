@@ -69,7 +69,7 @@ def mix(
         else:
             given.add_slot(slot)
     if isinstance(value, Data):
-        ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
+        ev.report.add(problems.calls.MisplacedData(at=filling.span if filling else span))
         return None
     schema = ev.flat(mixin, span)
     if schema is None or not complete or not check_slots(ev, mixin, schema, given.slots, ()):

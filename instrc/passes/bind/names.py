@@ -73,7 +73,7 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
             report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
         elif isinstance(statement, Input):
             for word in timing_words(statement.annotation):
-                report.add(problems.deadlines.MisplacedDeadline(at=statement.span, word=word, place="input"))
+                report.add(problems.blocks.MisplacedDeadline(at=statement.span, word=word, place="input"))
             inputs[name.text] = name.span
             declared.append(statement)
         else:

@@ -32,7 +32,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
             here = replace(here, piped=value or Inner(), own=True)
         value = yield ev.value(stage, here)
         if isinstance(value, Data) and not (value.given and i < len(stages) - 1):
-            ev.report.add(problems.misplaced.MisplacedData(at=stage.span))
+            ev.report.add(problems.calls.MisplacedData(at=stage.span))
             value = None
         complete = complete and value is not None
     return value if complete else None
@@ -46,7 +46,7 @@ def _is_stage(ev: Evaluation, stage: Expression, context: EvaluationContext) -> 
         ev.report.add(problems.habits.ListOfSteps(at=stage.span))
         return False
     if isinstance(stage, Literal | Array):
-        ev.report.add(problems.misplaced.MisplacedData(at=stage.span))
+        ev.report.add(problems.calls.MisplacedData(at=stage.span))
         return False
     if isinstance(stage, Access) and isinstance(stage.base, Name):
         ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))

@@ -54,7 +54,7 @@ def process(
         placing |= {index} if chunk.units else set()
     opened = [_open_up(ev, each.value, context.scope)[0] for each in written]
     for field in idle_keys(ev, opened, placing, context):
-        ev.report.add(problems.unread.IdleKey(at=field.key_span, word=field.key))
+        ev.report.add(problems.steps.IdleKey(at=field.key_span, word=field.key))
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
 
 
@@ -141,7 +141,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
         if number not in own:
             continue
         if step.executor == "block":
-            ev.report.add(problems.misplaced.MisplacedBlock(at=step.span))
+            ev.report.add(problems.calls.MisplacedBlock(at=step.span))
             return None
         if number not in ev.steps.dissolved and step.executor != executor:
             reason = f"is for {EXECUTORS[step.executor]}, not for {EXECUTORS[executor]}"
@@ -162,7 +162,7 @@ def _open_up(ev: Evaluation, expression: Expression, scope: Scope) -> tuple[Expr
         if isinstance(expression, Annotated):
             added = expression.annotation
             for word in timing_words(added):
-                ev.report.add(problems.deadlines.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
+                ev.report.add(problems.blocks.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
             annotations.insert(0, {"description": added} if isinstance(added, str) else added)
             expression = expression.value
         elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:

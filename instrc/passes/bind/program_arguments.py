@@ -46,7 +46,7 @@ def evaluate_arguments(
     for given in _given(written):
         name = given.name
         if given.braced and not is_data(given.value) and not names_a_value(ev, given.value, context):
-            ev.report.add(problems.misplaced.MisplacedCall(at=given.value.span, word=given.value.span.text, holder=callee))
+            ev.report.add(problems.calls.MisplacedCall(at=given.value.span, word=given.value.span.text, holder=callee))
             places.setdefault(name, given.at)
             complete = False
         elif name in places:
@@ -100,9 +100,7 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
 
     instead = fitting_literals(literal, schema, fault.instance)
     ev.report.add(
-        problems.plan_arguments.WrongArgument(
-            at=place, pointer="", callee=callee, argument=name, reason=fault.message, instead=instead
-        )
+        problems.plans.WrongArgument(at=place, pointer="", callee=callee, argument=name, reason=fault.message, instead=instead)
     )
     return False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.fusion import suffix_of
@@ -36,7 +36,7 @@ def call_program(
     if program.file.path in calls:
         circle = context.scope.program.calls[calls.index(program.file.path) :]
         uris = (*(each.uri for each in circle), program.file.uri)
-        ev.report.add(problems.programs.CircularProgram(at=span, uris=uris))
+        ev.report.add(problems.calls.CircularProgram(at=span, uris=uris))
         return None
     names = _names(ev, program, span, context)
     if names is None:
@@ -101,7 +101,7 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
     """Read a program; what is wrong with it is shown in it, with the call that led there."""
     file = program.file
     if suffix_of(file.segment):
-        ev.report.add(problems.programs.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
+        ev.report.add(problems.calls.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
         return None
     mine = Report()
     source = decode_source(file.path, file.data, mine)
@@ -124,10 +124,10 @@ def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: S
         if program.export in exports:
             return exports[program.export]
         near = nearest(program.export, tuple(exports))
-        ev.report.add(problems.programs.UnknownExport(at=span, word=program.export, known=tuple(exports), nearest=near))
+        ev.report.add(problems.calls.UnknownExport(at=span, word=program.export, known=tuple(exports), nearest=near))
         return None
     if len(exports) != 1:
-        ev.report.add(problems.programs.UnchosenExport(at=span, known=tuple(exports)))
+        ev.report.add(problems.calls.UnchosenExport(at=span, known=tuple(exports)))
         return None
     return next(iter(exports.values()))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name, Uri
@@ -13,10 +14,9 @@ from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
 from instrc.passes.bind.scopes import Scope
 from instrc.passes.instructions import InstructionTable
-from instrc.problems.lookalikes import twin, typed_on_latin
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.references import UnresolvedReference
-from instrc.problems.suggest import comparison_key, nearest
+from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
+from instrc.problems.vibes import UnresolvedReference
 
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")

@@ -25,9 +25,9 @@ def check_bound(graph: Graph, report: Report) -> None:
         for tool in (tool for planned in plans for tool in planned.tools):
             other = tools.setdefault(tool.name, tool)
             if tool != other:
-                report.add(problems.plan_steps.DifferentTools(at=step.span, word=tool.name))
+                report.add(problems.plans.DifferentTools(at=step.span, word=tool.name))
             elif (label := _out_of_reach(tool, step, around, last)) is not None:
-                report.add(problems.plan_steps.BoundInBlock(at=step.span, word=tool.name, argument=label))
+                report.add(problems.plans.BoundInBlock(at=step.span, word=tool.name, argument=label))
 
 
 def _out_of_reach(tool: PlannableTool, step: Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:

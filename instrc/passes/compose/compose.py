@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.flattening.beside import closes

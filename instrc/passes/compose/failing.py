@@ -19,7 +19,7 @@ def check_failing(graph: Graph, report: Report) -> None:
     read = {path.origin for step in graph.steps.values() for path in _read_by(step)}
     for number in sorted(failing & read):
         step = graph.steps[number]
-        report.add(problems.paths.NotAValue(at=step.span, word=step.span.text, failing=True))
+        report.add(problems.steps.NotAValue(at=step.span, word=step.span.text, failing=True))
 
 
 def _read_by(step: Step) -> Iterator[Path]:

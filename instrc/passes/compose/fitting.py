@@ -40,7 +40,7 @@ def check_fitting(flat: FlatGraph, report: Report) -> None:
         if found is not None:
             at, reason, instead = found
             report.add(
-                problems.plan_arguments.WrongArgument(
+                problems.plans.WrongArgument(
                     at=at, pointer="", callee=each.callee, argument=each.label, reason=reason, instead=instead
                 )
             )

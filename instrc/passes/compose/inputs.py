@@ -38,7 +38,7 @@ def _faults(
     flat: FlatGraph, step: Step, given: list[str], known: tuple[str, ...], needed: tuple[str, ...], *, closed: bool
 ) -> Iterator[Problem]:
     from instrc.passes.argument_names import missing_arguments, unknown_argument  # most calls are right
-    from instrc.problems.slips import SimilarLabel
+    from instrc.problems.habits import SimilarLabel
     from instrc.problems.suggest import nearest
 
     callee = step.activity or step.base_name

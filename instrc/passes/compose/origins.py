@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.flattening.flatten import flatten

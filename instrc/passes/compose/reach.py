@@ -44,10 +44,10 @@ def _check(flat: FlatGraph, report: Report) -> None:
     graph = flat.graph
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
-        report.add(problems.unread.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
+        report.add(problems.steps.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
     for each in unshown_results(flat):
         word = each.result.key or each.result.base_name
-        found = problems.unread.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
+        found = problems.steps.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
         report.add(found)
     check_failing(graph, report)
     check_fitting(flat, report)
@@ -66,7 +66,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
             if isinstance(chosen, Among):
                 _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and plannable_tools(graph, step) is None and _leads_somewhere(step, outcomes):
-            report.add(problems.plan_steps.NotAPlan(at=step.span))
+            report.add(problems.plans.NotAPlan(at=step.span))
         if step.executor == "block" and (type(content) is Each or type(content) is Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
@@ -109,13 +109,11 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             if verdict is None:
                 verdict = verdicts[asked] = _verdict(schema, test)
             if verdict.never:
-                report.add(
-                    problems.conditions.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test))
-                )
+                report.add(problems.blocks.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test)))
             elif verdict.fault is not None:
-                report.add(problems.conditions.NeverTrue(at=test.span, advice=verdict.fault))
+                report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
             elif verdict.always and not found.optional:
-                report.add(problems.conditions.AlwaysTrue(at=test.span))
+                report.add(problems.blocks.AlwaysTrue(at=test.span))
         if type(step.content) is Repeat:
             inside, own = numbers_in(graph, step.content.body), {region.number for region in regions_of(step.content)}
             for test in step.content.until:
@@ -123,7 +121,7 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 known = outcomes.find(test.path).schema is not None  # else that is the mistake
                 changes = origin.block in own if isinstance(origin, Local) else origin in inside
                 if known and not changes:
-                    report.add(problems.conditions.UnchangingCondition(at=test.span))
+                    report.add(problems.blocks.UnchangingCondition(at=test.span))
 
 
 def _advice(schema: Json, test: Test) -> str:
@@ -170,7 +168,7 @@ def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
             asked = non_null_paths(flat.graph) if asked is None else asked
             given = [each.value for each in step.arguments if each.label == label]
             if not any(_leads_to(path, value) for path in asked.get(step.number, ()) for value in given):
-                report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
+                report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
 
 
 def _leads_to(path: Path, value: Path | Constant) -> bool:
@@ -186,18 +184,18 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
     word = path.tail[-1]
     about = path.origin.kind if isinstance(path.origin, Local) and len(path.tail) == 1 else ""
     if found.is_list:
-        report.add(problems.paths.PathIntoList(at=span, word=word, rounds=about == "rounds"))
+        report.add(problems.steps.PathIntoList(at=span, word=word, rounds=about == "rounds"))
     else:
         near = nearest(word, found.known)
         handed = isinstance(path.origin, Local) or (isinstance(path.origin, int) and path.origin in outcomes.blocks)
-        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
+        report.add(problems.steps.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
 
 
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
     """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
     found = None if schema is None else elements(schema)
     if _is_number(schema) or (found is not None and disjoint(found, _CHOOSABLE)):
-        report.add(problems.paths.NotAList(at=span, word=span.text, choosing=True))
+        report.add(problems.steps.NotAList(at=span, word=span.text, choosing=True))
     else:
         _check_list(schema, span, report)
 
@@ -210,7 +208,7 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
         return
     found = {name: member(schema, name).schema for name in member(schema, "\0").known}
     lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
-    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
+    report.add(problems.steps.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
 
 
 def _is_number(schema: Json | None) -> bool:

@@ -31,7 +31,7 @@ def check_names_of_rounds(graph: Graph, report: Report) -> None:
                 mixed = found.mixed(Path(path.origin, path.tail[:place]))
                 if any(path.tail[place] in rounds.get(body, {}) for body in mixed):
                     at = written.get(path, span)
-                    report.add(problems.paths.UnknownMember(at=at, word=path.tail[place], mixed=True))
+                    report.add(problems.steps.UnknownMember(at=at, word=path.tail[place], mixed=True))
                     break
                 continue
             names, body = rounds[shown], bodies[shown]
@@ -39,7 +39,7 @@ def check_names_of_rounds(graph: Graph, report: Report) -> None:
                 known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
                 at = written.get(path, span)
                 passed = path.tail[place] if path.tail[place] in names else ""
-                report.add(problems.paths.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
+                report.add(problems.steps.UnknownMember(at=at, word=path.tail[-1], known=known, passed=passed))
 
 
 def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:

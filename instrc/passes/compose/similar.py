@@ -24,7 +24,7 @@ def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Pro
             continue
         close = tuple(each for each in there if _is_meant(name, each))
         if close:
-            from instrc.problems.suspicious import SimilarProperty  # only where there is one
+            from instrc.problems.schemas import SimilarProperty  # only where there is one
 
             place = place_in(at, pointer(("properties", name)), key=True) if "{" in at.text else at
             yield SimilarProperty(at=place, word=name, nearest=close)

@@ -11,4 +11,4 @@ def report_deadlines(graph: Graph, report: Report) -> None:
     """Warn of deadlines and delays on the steps of a tool or a direct call: only a process keeps them."""
     for step in graph.steps.values():
         if step.timing.words:
-            report.add(problems.deadlines.IdleDeadline(at=step.span, words=step.timing.words))
+            report.add(problems.blocks.IdleDeadline(at=step.span, words=step.timing.words))

@@ -16,4 +16,4 @@ def report_members(graph: Graph, report: Report) -> None:
             step = graph.steps[path.origin]
             word, unwaited = step.key or step.base_name, step.executor == "server"
             at = places.get(path, step.span)
-            report.add(problems.paths.MemberOfTool(at=at, word=word, member=path.tail, unwaited=unwaited))
+            report.add(problems.steps.MemberOfTool(at=at, word=word, member=path.tail, unwaited=unwaited))

@@ -10,9 +10,7 @@ from instrc.jsonvalue import Json
 from instrc.plans.taskbench.arrange import arranged, content_type, fits
 from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
 from instrc.plans.taskbench.written import WrittenArgument
-from instrc.problems.plan_arguments import WrongArgument
-from instrc.problems.plans import PlanProblem
-from instrc.problems.taskbench import ArgumentOrder, SurplusArgument
+from instrc.problems.plans import ArgumentOrder, PlanProblem, SurplusArgument, WrongArgument
 
 _MEDIA = frozenset({"image", "audio", "video"})
 

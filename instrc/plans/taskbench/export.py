@@ -10,9 +10,8 @@ from instrc.plans.check import check_tasks, tool_set
 from instrc.plans.taskbench.importing import PlanImporter
 from instrc.plans.taskbench.records import read_record
 from instrc.plans.taskbench.tools import tools_map
-from instrc.problems.plans import PlanProblem
+from instrc.problems.plans import PlanProblem, UnexportablePlan
 from instrc.problems.problem import CompileError
-from instrc.problems.taskbench import UnexportablePlan
 
 
 def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:

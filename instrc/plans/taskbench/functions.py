@@ -17,8 +17,8 @@ from instrc.plans.taskbench.records import SHAPES, PlanShape
 from instrc.plans.taskbench.sample import sample
 from instrc.plans.taskbench.score import Scores, score
 from instrc.plans.taskbench.tools import read_bench
-from instrc.problems.options import InvalidOption
 from instrc.problems.problem import CompileError
+from instrc.problems.settings import InvalidOption
 
 BenchLike = Bench | dict[str, Json] | list[Json]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from instrc.ir.bench import Bench
 from instrc.ir.tasks import PlanTask
@@ -17,10 +19,18 @@ from instrc.plans.taskbench.referring import resolve
 from instrc.plans.taskbench.tools import tools_map
 from instrc.plans.taskbench.written import arguments_of
 from instrc.plans.tools import ToolSet
-from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
-from instrc.problems.plans import InvalidPlan, PlanProblem, UnknownTool
+from instrc.problems.plans import (
+    InvalidPlan,
+    MissingArgument,
+    PlanInText,
+    PlanProblem,
+    RepairedPlan,
+    StepsDiffer,
+    UnknownArgument,
+    UnknownTool,
+    WrongArgument,
+)
 from instrc.problems.suggest import nearest
-from instrc.problems.taskbench import PlanInText, RepairedPlan, StepsDiffer
 
 
 @dataclass(frozen=True, slots=True)

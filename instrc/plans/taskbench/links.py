@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from instrc.ir.tasks import PlanTask
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.taskbench.named_record import NamedRecord, spelled
-from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
-from instrc.problems.taskbench import RepairedPlan
-from instrc.problems.taskbench_links import AmbiguousReference, ContradictingLinks
+from instrc.problems.plans import AmbiguousReference, ContradictingLinks, DanglingTask, InvalidPlan, PlanProblem, RepairedPlan
 
 
 @dataclass(frozen=True, slots=True)

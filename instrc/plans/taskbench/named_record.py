@@ -10,9 +10,8 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import SHOWN_REPAIR
 from instrc.plans.taskbench.records import TaskRecord
-from instrc.problems.plans import InvalidPlan, PlanProblem
+from instrc.problems.plans import InvalidPlan, OddArguments, PlanProblem, RepairedPlan
 from instrc.problems.suggest import comparison_key, nearest
-from instrc.problems.taskbench import OddArguments, RepairedPlan
 
 
 class ToolNames:

@@ -8,8 +8,14 @@ from instrc.plans.taskbench.arrange import fits
 from instrc.plans.taskbench.named_record import NamedRecord, brief, repaired
 from instrc.plans.taskbench.tags import ReferenceTag
 from instrc.plans.taskbench.written import WrittenArgument
-from instrc.problems.plans import PlanProblem
-from instrc.problems.taskbench_links import AmbiguousReference, CountedFromOne, OddReference, ReferenceInText, SeveralReferences
+from instrc.problems.plans import (
+    AmbiguousReference,
+    CountedFromOne,
+    OddReference,
+    PlanProblem,
+    ReferenceInText,
+    SeveralReferences,
+)
 
 
 def resolve(record: NamedRecord, given: list[list[WrittenArgument]]) -> tuple[list[list[WrittenArgument]], list[PlanProblem]]:

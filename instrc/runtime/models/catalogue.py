@@ -42,7 +42,7 @@ def model_of(words: str, folder: Path) -> Model:
         return adapter(rest)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
-    raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+    raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
 
 
 def _scripted(words: str, file: Path) -> Model:
@@ -52,12 +52,12 @@ def _scripted(words: str, file: Path) -> Model:
         answers = loads(read_whole(str(file)))
     except OSError as error:
         reason = (error.strerror or "it cannot be read").lower()
-        raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=reason)]) from None
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
     except ValueError as error:
         raise CompileError(
-            [problems.launches.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
+            [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
         ) from None
     if not isinstance(answers, list | dict):
         reason = "the file holds a list of answers, or an object of answers by step"
-        raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=reason)])
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     return Scripted(answers)

@@ -68,7 +68,7 @@ class Provider(ABC):
         model = (request.model or "").partition(":")[2] or self.model
         if not model:
             reason = f"say which: `{self.kind}:MODEL`"
-            raise CompileError([problems.launches.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         client = self.client()
         lowering = self._lowering(request)
         try:
@@ -84,12 +84,12 @@ class Provider(ABC):
                 library = import_module(self.package)
             except ImportError:
                 extra = self.kind.partition("-")[0]
-                found = problems.installed.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
+                found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
                 raise CompileError([found]) from None
             key = secret(self.key) if self.key is not None else None
             if self.key is not None and not key:
                 reason = f"its key is expected in the environment variable `{self.key}`"
-                raise CompileError([problems.launches.UnusableSetting(what="model", word=self.kind, reason=reason)])
+                raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
             self._client = self.connect(library, key)
         return self._client
 

@@ -11,9 +11,8 @@ import pytest
 from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.checking.many import check_files
 from instrc.lint.words import suspicious_words
-from instrc.problems.idle import IdleKeyword
-from instrc.problems.listed import ExcludedValue, RefusedDefault
 from instrc.problems.problem import CompileWarning, Problem
+from instrc.problems.schemas import ExcludedValue, IdleKeyword, RefusedDefault
 from instrc.problems.settings import IdleSetting
 
 TEXT = {"type": "string"}

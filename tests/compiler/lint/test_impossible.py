@@ -10,8 +10,8 @@ import pytest
 
 from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.lint.words import suspicious_words
-from instrc.problems.impossible import ImpossibleSchema
 from instrc.problems.problem import CompileError
+from instrc.problems.schemas import ImpossibleSchema
 
 TEXT = {"type": "string"}
 TWO = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}

@@ -14,7 +14,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.options import CompileOptions
 from instrc.jsontext import dumps
 from instrc.passes.compose.objects import admits_objects
-from instrc.problems.programs import UnchosenExport
+from instrc.problems.calls import UnchosenExport
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.vibes.registry import Registry
@@ -186,7 +186,7 @@ def test_a_process_lists_what_its_inputs_are(folder: Path) -> None:
 @pytest.mark.parametrize(("filling", "word"), [("Get_Activity(prompt)", "Get_Activity"), ("Ask_User", "Ask")])
 def test_what_cannot_fill_a_slot_is_called_by_its_name(filling: str, word: str, folder: Path) -> None:
     [problem] = problems(f"Own({{ part: {filling} }})", folder)
-    assert isinstance(problem, instrc.problems.misplaced.MisplacedCall)
+    assert isinstance(problem, instrc.problems.calls.MisplacedCall)
     assert (problem.word, problem.holder, problem.at is not None and problem.at.text) == (word, "Own", filling)
 
 

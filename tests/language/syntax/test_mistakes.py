@@ -10,8 +10,8 @@ from printing import print_program
 from programs import mutated, mutations, programs
 
 from instrc.ir.surface import Program
-from instrc.problems.edits import applied
 from instrc.problems.report import Report
+from instrc.problems.suggest import applied
 from instrc.source import Source
 from instrc.syntax.habits import name_habits
 from instrc.syntax.parser import parse

@@ -16,8 +16,8 @@ from instrc.lifting.lift import lift
 from instrc.lowering.encode import encode
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
-from instrc.problems.answers import AmbiguousAnswer
 from instrc.problems.problem import CompileError
+from instrc.problems.targets import AmbiguousAnswer
 
 TEXT = {"type": "string"}
 MESSAGE = closed(role=TEXT, content=TEXT)

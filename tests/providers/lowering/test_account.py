@@ -10,8 +10,8 @@ import pytest
 
 import instrc
 from instrc.lowering import ledger
-from instrc.problems.losses import LossyStrict
 from instrc.problems.report import Report
+from instrc.problems.targets import LossyStrict
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

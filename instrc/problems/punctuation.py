@@ -1,0 +1,279 @@
+"""Problems with brackets, separators, keys and annotations."""
+
+from __future__ import annotations
+
+import re
+
+from instrc.limits.programs import SHOWN_NAME
+from instrc.problems.problem import Fix, Label, Problem
+from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
+from instrc.source import Span
+
+
+class ExtraClosingBracket(Problem):
+    name = "extra-closing-bracket"
+    message = "`{text}` closes no open bracket"
+    hint = "remove it"
+
+    text: str
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, "", safe=False)
+
+
+class MissingClosingBracket(Problem):
+    name = "missing-closing-bracket"
+    hint = "close it with `{closing}`"
+
+    closing: str
+    """The brackets that are missing, innermost first."""
+    openings: tuple[Span, ...]
+    """The brackets that are open, innermost first."""
+
+    @property
+    def message(self) -> str:
+        return (
+            f"`{self.closing}` is missing here"
+            if len(self.openings) == len(self.closing)
+            else "many brackets are not closed here"
+        )
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(opening, f"this `{opening.text}` is still open") for opening in self.openings)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return insertion(self.at, self.closing, safe=False)
+
+
+class MismatchedBracket(Problem):
+    name = "mismatched-bracket"
+    hint = "write `{closing}`"
+
+    opening: Span
+    closing: str
+    """The bracket that fits."""
+
+    @property
+    def message(self) -> str:
+        return f"`{self.at.text if self.at else self.closing}` is written where `{self.closing}` is needed"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, self.closing, safe=False)
+
+
+class MissingComma(Problem):
+    name = "missing-comma"
+    message = "a `,` is missing before this"
+
+    key: Span | None = None
+    """The word before it, where that may be a key or the name of an argument."""
+    sure: bool = True
+    """Whether a comma is all that is missing."""
+
+    @property
+    def hint(self) -> str | None:
+        key = f", or write `{self.key.text}: …`" if self.key and len(self.key.text) <= SHOWN_NAME else ""
+        return f"separate with `,`{key}"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        comma = insertion(self.at, ",", safe=self.sure and self.key is None)
+        if self.key is None:
+            return comma
+        return (*comma, *insertion(Span(self.key.source, self.key.end, self.key.end), ":", safe=False))
+
+
+class ExtraComma(Problem):
+    name = "extra-comma"
+    message = "this `,` separates nothing"
+
+    where: str = "list"
+    """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself,
+    in the `names` that it defines, in the `body` of a block, between `bounds` or in a `condition`."""
+
+    @property
+    def hint(self) -> str | None:
+        if self.where == "names":
+            return "define one name per statement: `const a = …; const b = …`, `input a; input b`"
+        if self.where == "bounds":
+            return "remove it: the bounds follow each other: `until PATH max 5 keep 2`"
+        if self.where == "condition":
+            return (
+                "write `or` where one of them is enough, for both a name in the block: `const done = when A { when B { true } }`"
+            )
+        if self.where == "body":
+            return "end the statement with `;`; for an object of both, `{ { a: A, b: B } }`"
+        if self.where == "statement":
+            return "write `;` to end a statement, `|` to begin the next stage"
+        if self.where == "group":
+            return "round brackets without a name contain one expression: join stages with `|`"
+        return "remove it"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        signs = {"statement": "|;", "group": "|", "body": ";", "names": "", "condition": ""}.get(self.where)
+        if signs is None:  # something only stands too much
+            return replacement(self.at, "")
+        return tuple(fix for sign in signs for fix in replacement(self.at, f" {sign}" if sign == "|" else sign, safe=False))
+
+
+class SemicolonInBrackets(Problem):
+    name = "semicolon-in-brackets"
+    message = "a `;` ends a statement, but a bracket is still open here"
+    hint = "separate with `,`"
+
+    opening: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, ",")
+
+
+class ExtraSemicolon(Problem):
+    name = "extra-semicolon"
+    message = "no statement ends here"
+    hint = "remove this `;`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, "")
+
+
+class MissingColon(Problem):
+    name = "missing-colon"
+    message = "a `:` is missing between key `{key}` and its value"
+    hint = "write `{key}: …`"
+
+    key: str
+    has_value: bool = False
+    """Whether a value stands behind the key."""
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.at is None or not self.has_value:
+            return ()
+        return insertion(Span(self.at.source, self.at.end, self.at.end), ":")
+
+
+class MissingKey(Problem):
+    name = "missing-key"
+    message = "this value in braces has no key"
+
+    shown: str = ""
+    """The value with a suitable key, if one is known."""
+
+    @property
+    def hint(self) -> str | None:
+        return f"write `{{ {self.shown} }}`" if self.shown else "write `{ key: value }`"
+
+
+class StrayColon(Problem):
+    name = "stray-colon"
+    message = "there is no label or key here"
+    hint = "label arguments in a call, `f(text: x)`, or keys in braces, `{ text: x }`"
+
+
+class RepeatedKey(Problem):
+    name = "repeated-key"
+    message = "`{key}` occurs twice"
+    hint = "remove one of them, or rename it"
+
+    key: str
+    first: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.first, "first written here"),)
+
+
+class EqualsForColon(Problem):
+    name = "equals-for-colon"
+    message = "in brackets, a value follows `:`"
+    hint = "write `:`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return replacement(self.at, ":")
+
+
+class BadAnnotation(Problem):
+    name = "bad-annotation"
+
+    version: bool = False
+    """Whether it looks like a version, as in `draft@2`."""
+    described: str = ""
+    """The name after an `@` that has nothing before it: `@Draft`, `@ "politely" Draft`."""
+
+    @property
+    def message(self) -> str:
+        if self.described:
+            return "an `@` comes after what it describes"
+        return "a version is not written with `@`" if self.version else "an `@` is followed by a string or by braces"
+
+    @property
+    def hint(self) -> str | None:
+        if self.described:
+            return f'write `{self.described}`, or `{self.described} @ "…"` to describe it'
+        if not self.version:
+            return 'write `@ "…"` or `@ { … }`'
+        text = "" if self.at is None else self.at.source.text
+        named = re.search(r"([^\s()\[\]{},;|@\"'=]+)$", text[: self.at.start] if self.at else "")
+        version = re.match(r"\d+", text[self.at.end :] if self.at else "")
+        reference = named[1] if named else "letter"
+        reference = reference if reference.startswith("aug:") else f"aug:…/{reference}"
+        return f"write it behind the reference: `{reference}:{version[0] if version else 2}`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        before = self.at.source.text[: self.at.start].rpartition("aug:")[2] if self.at else " "
+        return replacement(self.at, ":", safe=False) if self.version and not set(before) & set(" \n\"'|(") else ()
+
+
+class NotPlainData(Problem):
+    name = "not-plain-data"
+    message = "plain data is needed here"
+
+    @property
+    def hint(self) -> str | None:
+        if (word := None if self.at is None else FOREIGN_VALUES.get(self.at.text)) is not None:
+            return f"write `{word}`"
+        return "put it into quotes, or use the brackets of a call to compose instructions"
+
+
+class UnexpectedText(Problem):
+    name = "unexpected-text"
+    message = "{what} is not allowed here"
+
+    what: str
+    """What was found: `` `=` ``, `the end of the file`."""
+    expected: str = ""
+
+    @property
+    def hint(self) -> str | None:
+        return f"expected {self.expected}" if self.expected else None
+
+
+class TooManyMistakes(Problem):
+    name = "too-many-mistakes"
+    message = "this has more than {limit} mistakes"
+    hint = "is this an `.aug` program? if so, correct the first mistakes and try again"
+
+    limit: int
+    first: tuple[Problem, ...]
+    """The first few of them."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(Label(problem.at, problem.message) for problem in self.first if problem.at)

@@ -1,0 +1,62 @@
+"""A text of a problem is a template that is filled with its facts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from instrc.problems import problem
+from instrc.problems.catalogue import classes
+from instrc.problems.problem import FACT, Problem
+
+
+class Counted(Problem):
+    name = "counted"
+    message = "`{word}` stands {count:,} times in `{ a: A }`, {{word}}, `{}` and { … }"
+    hint = "write `{ word: {word} }`"
+
+    word: str
+    count: int = 0
+
+
+class Renamed(Counted):
+    hint = None
+
+
+def test_facts_are_filled_in_and_other_braces_stand_for_themselves() -> None:
+    made = Counted(word="x{count}", count=1200)
+    assert made.message == "`x{count}` stands 1,200 times in `{ a: A }`, {x{count}}, `{}` and { … }"
+    assert made.hint == "write `{ word: x{count} }`"
+    assert Renamed(word="x").message.startswith("`x` stands 0 times")
+    assert Renamed(word="x").hint is None
+
+
+def test_a_problem_is_frozen_and_takes_keywords_only() -> None:
+    with pytest.raises(TypeError):
+        Counted("x")
+    with pytest.raises(AttributeError):
+        Counted(word="x").word = "y"
+    assert Counted(word="x") == Counted(word="x") != Renamed(word="x")
+    assert hash(Counted(word="x")) == hash(Counted(word="x"))
+
+
+def test_each_template_names_facts_of_its_class() -> None:
+    known = {kind.__name__: kind for kind in classes().values()}
+    found = [
+        (node.name, fact[1])
+        for file in Path(problem.__file__).parent.glob("*.py")
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name in known
+        for text in node.body
+        if isinstance(text, ast.Assign) and isinstance(text.value, ast.Constant)
+        for fact in re.finditer(FACT, str(text.value.value))
+    ]
+    assert len(found) > 100
+    assert [(name, fact) for name, fact in found if not hasattr(known[name], fact)] == []
+
+
+def test_each_page_belongs_to_a_problem() -> None:
+    assert sorted(file.stem for file in (Path(problem.__file__).parent / "pages").iterdir()) == list(classes())
