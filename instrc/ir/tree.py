@@ -42,7 +42,7 @@ class Leaf(msgspec.Struct, frozen=True, gc=False):
 class Phrase(msgspec.Struct, frozen=True, gc=False):
     """What a rule of the grammar covers; lists (arguments, fields, stages, statements) stand in it flat, with their separators.
 
-    The rule `broken` covers a statement with a mistake: its words one after the other.
+    The rule `broken` covers words of a source that is no program, up to a `;`.
     """
 
     rule: str

@@ -23,7 +23,6 @@ _ECHOES = frozenset(
         "missing-separator",
         "empty-range",
         "impossible-schema",
-        "unsatisfiable",
         "bare-fail",
         "placeholder",
         "not-a-value",
@@ -33,8 +32,6 @@ _ECHOES = frozenset(
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
 """Problems that tell what leaves no value, which an error about the schema around it has told."""
-_REFUSALS = ("closed-away", "contradiction", "impossible-schema")
-"""Problems that show what leaves nothing to satisfy a schema."""
 _WORDS = re.compile(r"\w+"), re.compile(r"[^\s!-/:-@\[-^`{-~]+")
 """What may be a name: names have marks as well that are no letters to Python."""
 _LIST_OPENS = re.compile(r"\s*:\s*\[[^\])]*")
@@ -101,14 +98,6 @@ def _slots_of_no_data(by_name: _ByName, _problems: Sequence[Problem]) -> Iterato
             yield problem
 
 
-def _unsatisfiable_for_a_reason(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield that nothing satisfies a schema, where an error shows why."""
-    refused = _PlacesOfProblems(problem for name in _REFUSALS for problem in by_name.get(name, ()) if problem.severity == "error")
-    for problem in by_name.get("unsatisfiable", ()):
-        if problem.at and refused.meet(problem.at):
-            yield problem
-
-
 def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield that a separator is missing before a mistake, or behind an unknown name: it may be a word of another language."""
     missing = by_name.get("missing-separator", ())
@@ -159,7 +148,6 @@ _RULES = (
     _of_contradictions,
     _inside_of_nothing,
     _slots_of_no_data,
-    _unsatisfiable_for_a_reason,
     _beside_unknown_names,
     _of_one_name,
     _of_labels_that_are_told,
@@ -192,8 +180,3 @@ class _PlacesOfProblems:
         """Tell whether a place lies in one of these."""
         count = bisect_right(self._starts.get(at.source, ()), at.start)
         return count > 0 and at.end <= self._furthest[at.source][count - 1]
-
-    def meet(self, at: Span) -> bool:
-        """Tell whether a place and one of these have characters in common."""
-        count = bisect_left(self._starts.get(at.source, ()), at.end)
-        return count > 0 and at.start < self._furthest[at.source][count - 1]

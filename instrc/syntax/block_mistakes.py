@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from instrc.limits.programs import BODY_TOKENS, HEAD_TOKENS
+from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import blocks, punctuation, statements
+from instrc.syntax.habits import HANDLING, NEGATED, is_foreign, misspelt_block
 from instrc.syntax.lexer import Token
-from instrc.syntax.spelling import HANDLING, NEGATED, duration_behind, is_foreign, misspelt_block
 from instrc.syntax.tables import END
 from instrc.syntax.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
 
@@ -217,38 +217,11 @@ def second_braces(view: View) -> Slip:
     second = view.tokens.index(view.open[-1][0])
     if not second or view.tokens[second - 1].kind != "RBRACE":
         return None
-    word = _word_of_block(view, second - 1)
+    word = view.word_of_block(second - 1)
     if word is None:
         return None
-    problem = blocks.MissingElse if view.tokens[word].kind in _WITH_ELSE else blocks.StrayBraces
-    return problem(at=view.span(view.tokens[second]), word=view.text(view.tokens[word])), GIVE_UP
-
-
-def _word_of_block(view: View, closing: int) -> int | None:
-    """Return where the word stands that begins the block, or its `else`, which the brace at `closing` ends."""
-    place = _opening_of(view, closing)
-    if place is None:
-        return None
-    level = 0
-    for at in range(place - 1, max(place - HEAD_TOKENS, -1), -1):
-        kind = view.tokens[at].kind
-        level += (kind in CLOSING) - (kind in OPENING)
-        if level < 0 or kind == "SEMICOLON":
-            return None
-        if not level and (kind in BLOCK or kind == "ELSE"):
-            return at
-    return None
-
-
-def _opening_of(view: View, closing: int) -> int | None:
-    """Return where the brace stands that the one at `closing` closes."""
-    level = 0
-    for at in range(closing, max(closing - BODY_TOKENS, -1), -1):
-        kind = view.tokens[at].kind
-        level += (kind in CLOSING) - (kind in OPENING)
-        if not level:
-            return at
-    return None
+    problem = blocks.MissingElse if word.kind in _WITH_ELSE else blocks.StrayBraces
+    return problem(at=view.span(view.tokens[second]), word=view.text(word)), GIVE_UP
 
 
 _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
@@ -286,7 +259,7 @@ def called_block(view: View) -> Slip:
     name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
     if name is None:
         return None
-    return blocks.BracesAfterName(at=view.span(name), word=view.text(name), duration=duration_behind(view.span(name))), GIVE_UP
+    return blocks.BracesAfterName(at=view.span(name), word=view.text(name)), GIVE_UP
 
 
 def _openings(view: View) -> Iterator[int]:
@@ -375,28 +348,15 @@ def inside_block(view: View) -> Slip:
     if token.kind == "COMMA" and view.before() == "RPAR":
         return punctuation.ExtraComma(at=view.span(token), where="body"), GIVE_UP
     opening = view.open[-1][0]
-    closing = _closing_brace(view)
+    closing = view.closing(1)
     at = view.span(view.read[-1])
     return blocks.MissingBraces(
-        at=at, opening=view.span(opening), closing=None if closing is None else view.span(closing)
+        at=at, opening=view.span(opening), closing=view.span(closing) if closing and closing.kind == "RBRACE" else None
     ), GIVE_UP
 
 
 def _begins_body(view: View) -> bool:
     return view.before() == "LBRACE" and view.accepts("CONST")
-
-
-def _closing_brace(view: View) -> Token | None:
-    """Return the brace that closes the innermost open one."""
-    level = 0
-    for token in view.tokens[view.place : view.place + 500]:
-        if token.kind in OPENING:
-            level += 1
-        elif token.kind in CLOSING:
-            if not level:
-                return token if token.kind == "RBRACE" else None
-            level -= 1
-    return None
 
 
 _AFTER_ELSE = {

@@ -53,17 +53,8 @@ def _within_block(view: View) -> int:
     closing = [OPENING[opening.kind] for opening, _ in reversed(view.open)]
     for count in range(1, len(closing)):
         if closing[count] == "RBRACE" and view.accepts(*closing[:count], view.token.kind):
-            return count if _is_closed_later(view, len(closing) - count) else len(closing)
+            return count if view.closing(len(closing) - count) else len(closing)
     return len(closing)
-
-
-def _is_closed_later(view: View, level: int) -> bool:
-    """Tell whether what follows closes as many brackets more than it opens."""
-    for token in view.tokens[view.place : view.place + BRACKET_DISTANCE - 2]:
-        level += (token.kind in OPENING) - (token.kind in CLOSING)
-        if not level:
-            return True
-    return False
 
 
 def closing_slip(view: View) -> Slip:
@@ -87,8 +78,6 @@ def closing_slip(view: View) -> Slip:
             return missing, TokenRepair((*semicolon, view.one("NAME", defined)))
         if view.before() in OPENING:
             return _empty_group(view), TokenRepair((view.one("NAME", "missing"),))
-        if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
-            return punctuation.ExtraComma(at=view.span(view.read[-1])), TokenRepair((view.one("NAME", "missing"),))
         return None
     due = OPENING[top.kind]
     outer = next((depth for depth, (opening, _) in enumerate(reversed(view.open)) if OPENING[opening.kind] == token.kind), 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from instrc.limits.programs import HEAD_TOKENS
 from instrc.problems import calls, habits, punctuation, statements
 from instrc.source import Span
+from instrc.syntax.habits import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
 from instrc.syntax.lexer import Token
-from instrc.syntax.spelling import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign
 from instrc.syntax.view import (
     CLOSING,
     ENDS_VALUE,
@@ -129,10 +129,6 @@ def foreign_sign(view: View) -> Slip:
             if advice := _beside_operator(view):
                 return statements.UnknownOperator(at=at, text=text, advice=(advice,)), _separate(view)
             return statements.UnknownOperator(at=at, text=text, advice=_ADVICE.get(text, ()), put=put), _separate(view)
-        case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"} and view.following.kind in {"COMMA", "RBRACE"}:
-            return statements.UnknownOperator(at=at, text="$", advice=("a name begins without it",), put=text[1:]), TokenRepair(
-                (view.one("NAME", text[1:]),), 1
-            )
         case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
             quoted = f'write it in quotes: `"{text}"`'
             return statements.UnknownOperator(at=at, text="$", advice=(quoted,), put=f'"{text}"'), TokenRepair(

@@ -1,5 +1,7 @@
 """Mistakes that are well-formed: words and signs of other languages that the grammar takes for names and data.
 
+Here are also these words, and those of the language as people misspell them.
+
 Statements need no `;` between them, so `return Draft(prompt)` is two statements, and `people[0]` too.
 What stands on one line without a `;` gives such slips away.
 """
@@ -12,6 +14,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from instrc import problems
+from instrc.durations import from_words, is_duration
 from instrc.ir.children import bodies
 from instrc.ir.surface import (
     Access,
@@ -44,15 +47,100 @@ from instrc.limits.programs import GUESSED_LINES, STRING_PREFIX
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.syntax.spelling import (
-    FOREIGN_BESIDE,
-    NEGATED,
-    duration_behind,
-    is_foreign,
-    misspelt_block,
-    misspelt_definition,
-    misspelt_input,
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FOREIGN = _words(
+    """
+    and as assert async await break call case catch class continue def del delete elif elseif elsif enum except
+    execute export extends finally fn for foreach from func function global goto if import include insert interface
+    invoke lambda match namespace new nonlocal not or package pause pipeline private process protected public raise
+    require return run select self sleep static struct switch then this throw type unless update use using val var
+    wait where while with workflow yield
+    """
 )
+"""Words that begin a statement in other languages."""
+FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
+"""Words that look like a call: `if (x)`."""
+FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+HANDLING = frozenset({"catch", "except", "finally", "rescue"})
+"""Words behind the body of a `try` in other languages."""
+NEGATED = {
+    "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
+    "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
+}
+"""What to write in place of `not`, by the block whose condition it stands in."""
+_DEFINING = ("const", "let", "tool", "input")
+_BLOCKS = ("when", "each", "repeat", "try", "do", "else")
+_OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
+_INPUTS = frozenset({"param", "params", "parameter", "arg", "argument", "inputs", "variable"})
+"""Words for what a program is given, in other systems."""
+_DURATION = r"\s*(?:\(\s*[\"']?|(?=\d))([^)\"'{]{0,40})"
+"""What may be a duration behind a word: `("PT5M")`, `5m`."""
+_SHORTEST = 4
+"""Letters of a word of the language that a name with one wrong letter may have been."""
+
+
+def is_foreign(word: str) -> bool:
+    """Tell whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
+    return word in FOREIGN or (word.isupper() and word.lower() in FOREIGN)
+
+
+def misspelt_definition(word: str) -> str | None:
+    """Return the word before `NAME = …` that a word may have been."""
+    return _near(word, _DEFINING)
+
+
+def misspelt_input(word: str) -> str | None:
+    """Return `input` if a word before a name alone may have been that."""
+    return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
+
+
+def misspelt_block(word: str) -> str | None:
+    """Return the word before the head or the braces of a block that a word may have been."""
+    return _near(word, _BLOCKS)
+
+
+def _near(word: str, keywords: tuple[str, ...]) -> str | None:
+    from instrc.problems.suggest import is_a_slip_of, twin, typed_on_latin  # asked about few programs
+
+    if word in keywords:
+        return None
+    for read in (word, twin(word) or "", typed_on_latin(word) or ""):
+        lower = read.casefold()
+        if lower in keywords and word != lower:
+            return lower
+        if _OTHERS.get(lower) in keywords:
+            return _OTHERS[lower]
+    slips = [each for each in keywords if len(each) >= _SHORTEST and is_a_slip_of(word.casefold(), each)]
+    return slips[0] if slips else None
+
+
+def duration_behind(word: Span) -> str:
+    """Return the duration behind a word, in brackets or as a number, as it is to be written; nothing if there is none."""
+    found = re.match(_DURATION, word.source.text[word.end : word.end + 60])
+    written = found[1].strip() if found else ""
+    return written if is_duration(written) else from_words(written) or ""
+
+
+def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
+    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
+    if not any(isinstance(problem, problems.blocks.IncompleteBlock) and problem.word == "try" for problem in told):
+        return found
+    return [
+        problem
+        for problem in found
+        if not (isinstance(problem, problems.statements.ForeignStatement) and problem.word in HANDLING)
+    ]
+
+
+def unbracketed_reason(at: Span) -> Problem:
+    """Return the problem of a reason that stands behind `Fail` without brackets."""
+    return problems.punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
+
 
 _PROSE = 4
 """Names one after the other that are no program any more."""
@@ -215,8 +303,6 @@ def name_habits(program: Program, report: Report) -> None:
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
     if report.failed:  # what was repaired to be read on has no ends that one could go by
-        from instrc.syntax.recovery import without_handlers  # knows all mistakes; few programs have one
-
         by_ends = problems.habits.MissingSeparator, problems.blocks.StrayElse, problems.text.TextAlone
         found = [problem for problem in without_handlers(found, report.problems) if not isinstance(problem, by_ends)]
     if any(isinstance(problem, problems.text.MarkdownFence) for problem in report.problems):
@@ -278,8 +364,6 @@ def _mistake(
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name("Fail") if joined and isinstance(reason := first_of(following), Literal):
-            from instrc.syntax.mistakes import unbracketed_reason  # few programs have one
-
             return unbracketed_reason(reason.span)
         case Name(text, span) if first is last and joined and before is None and (keyword := _keyword(source, row, at, text)):
             return problems.statements.MisspeltKeyword(at=span, word=text, keyword=keyword)

@@ -10,12 +10,11 @@ from instrc.durations import from_words
 from instrc.limits.programs import DECORATOR_TOKENS, STRING_PREFIX
 from instrc.problems import blocks, habits, punctuation, statements, text
 from instrc.problems.problem import Problem
-from instrc.source import Span
 from instrc.syntax.block_mistakes import block_slip, called_block, inside_block, second_braces, stray_else
 from instrc.syntax.bracket_mistakes import closing_slip, early_end, is_closed, key_slip, sign_slip, unclosed
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip, is_defined
-from instrc.syntax.lexer import Token, is_space_in_number
-from instrc.syntax.spelling import is_foreign
+from instrc.syntax.habits import is_foreign, unbracketed_reason
+from instrc.syntax.lexer import Token
 from instrc.syntax.tables import END
 from instrc.syntax.view import (
     BLOCK,
@@ -70,10 +69,11 @@ def value_beside(view: View) -> Slip:
         return punctuation.UnexpectedText(at=at, what="`max`", expected=bound), GIVE_UP
     if word in _DEADLINES and following.kind in {"STRING", "NUMBER"}:
         return blocks.MisplacedDeadline(at=at, word=word, place="words"), GIVE_UP
-    if last.kind == "RBRACE" and following.kind == "LBRACE" and word.casefold() in blocks.INSTEAD and _block_before(view):
+    block = view.word_of_block(view.place - 1) if last.kind == "RBRACE" else None
+    if block and following.kind == "LBRACE" and word.casefold() in blocks.INSTEAD:
         return blocks.BracesAfterName(at=at, word=word), GIVE_UP
-    if word in _OF_BLOCKS and last.kind == "RBRACE" and (block := _block_before(view)):
-        return blocks.StrayWord(at=at, word=word, block=block), GIVE_UP
+    if block and word in _OF_BLOCKS:
+        return blocks.StrayWord(at=at, word=word, block=view.text(block)), GIVE_UP
     if token.kind == "NAME" and is_foreign(word):
         return statements.ForeignStatement(at=at, word=word), GIVE_UP
     return _behind_name(view, last) if last.kind == "NAME" else None
@@ -91,39 +91,11 @@ def _behind_name(view: View, name: Token) -> Slip:
         and "\n" not in view.source.text[name.end : token.start]
     ):
         return blocks.BracesAfterName(at=view.span(name), word=word), GIVE_UP
-    if token.kind == "LSQB" and following.kind == "NAME" and (end := _closing_bracket(view)) is not None:
+    if token.kind == "LSQB" and following.kind == "NAME" and (end := view.closing(0)) is not None:
         return habits.ListOfSteps(at=view.source.span(token.start, end.end)), GIVE_UP
     if following.kind == "LBRACE" and token.kind in {"NAME", "NUMBER", "STRING"}:
         headed = token if token.kind == "NAME" else name
         return blocks.BracesAfterName(at=view.span(headed), word=view.text(headed)), GIVE_UP
-    return None
-
-
-def unbracketed_reason(at: Span) -> Problem:
-    """Return the problem of a reason that stands behind `Fail` without brackets."""
-    return punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
-
-
-def _block_before(view: View) -> str:
-    """Return the word of the block whose braces have just been closed, or nothing."""
-    level = 0
-    for place in range(len(view.read) - 1, -1, -1):
-        token = view.read[place]
-        level += (token.kind in CLOSING) - (token.kind in OPENING)
-        if not level and token.kind in BLOCK:
-            return view.text(token)
-        if level < 0 or (not level and token.kind in _BEFORE_BLOCK):
-            return ""
-    return ""
-
-
-def _closing_bracket(view: View) -> Token | None:
-    """Return what closes the bracket that cannot be read; `None` if nothing near does."""
-    level = 0
-    for token in view.tokens[view.place : view.place + 500]:
-        level += (token.kind in OPENING) - (token.kind in CLOSING)
-        if not level:
-            return token
     return None
 
 
@@ -321,8 +293,6 @@ def _value(view: View) -> Slip:
     if first_on_line(view.source, view.tokens, view.place) and not is_closed(view, stop_at_names=True):
         return unclosed(view, len(view.open))
     last = view.read[-1] if view.read else token
-    if token.kind == "NUMBER" == last.kind and is_space_in_number(view.source.text, last.end, token.start):
-        return statements.BadNumber(at=view.source.span(last.start, token.end), reason="has a space in it"), TokenRepair(drop=1)
     if slip := value_beside(view):
         return slip
     if view.before() in ENDS_VALUE and view.accepts("COMMA"):

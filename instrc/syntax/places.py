@@ -116,13 +116,12 @@ def _end_of_next(tokens: Iterator[Token]) -> int | None:
 
 
 def _tokens(data: Span) -> Iterator[Token]:
-    automaton, position = tables(), data.start
-    while position < data.end:
-        kind, start, position = automaton.token(data.source.text, position)
-        if kind == END:
+    """Yield the tokens that lie in a span without its comments."""
+    for kind, start, end in tables().tokens(data.source.text, data.start):
+        if kind == END or start >= data.end:
             return
-        if kind != "COMMENT" and position <= data.end:
-            yield Token(kind, start, position)
+        if kind != "COMMENT" and end <= data.end:
+            yield Token(kind, start, end)
 
 
 def _members(tokens: list[Token], start: int, data: Span) -> Iterator[tuple[str, tuple[Span, int, int]]]:

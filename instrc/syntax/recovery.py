@@ -51,10 +51,10 @@ from instrc.problems.statements import BadName, ForeignStatement, KeywordAsName,
 from instrc.problems.text import TooDeep
 from instrc.source import Source
 from instrc.syntax.builder import Action, Builder
+from instrc.syntax.habits import duration_behind, without_handlers
 from instrc.syntax.lexer import Token
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scanner import Scanner
-from instrc.syntax.spelling import HANDLING
 from instrc.syntax.tables import CONTEXTUAL, END, Tables
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
@@ -257,32 +257,21 @@ class Consequences:
         return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
 
 
-def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
-    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
-    if not any(isinstance(problem, IncompleteBlock) and problem.word == "try" for problem in told):
-        return found
-    return [problem for problem in found if not (isinstance(problem, ForeignStatement) and problem.word in HANDLING)]
-
-
 def durations_with_words(found: list[Problem]) -> list[Problem]:
     """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
-    durations = {
-        problem.at.start: problem for problem in found if isinstance(problem, BadDuration | BadName) and problem.at is not None
-    }
-    told: set[int] = set()
-    kept: list[Problem] = []
-    for problem in found:
-        if durations and isinstance(problem, BracesAfterName) and problem.at is not None:
-            text, behind = problem.at.source.text, problem.at.end
-            while text[behind : behind + 1].isspace() or text[behind : behind + 1] == "(":
-                behind += 1
-            if (duration := durations.get(behind)) is not None:
-                told.add(behind)
-                if not problem.duration:
-                    problem = replace(problem, duration=duration.instead or "")  # noqa: PLW2901  -- the same problem, with one fact more
-        kept.append(problem)
+    words = {problem.at.line: problem.at for problem in found if isinstance(problem, BracesAfterName) and problem.at}
+
+    def is_told(problem: Problem) -> bool:
+        at = problem.at
+        word = words.get(at.line) if at and isinstance(problem, BadDuration | BadName) else None
+        return bool(at and word and word.end <= at.start and not at.source.text[word.end : at.start].strip(" \t("))
+
     return [
-        each for each in kept if not (isinstance(each, BadDuration | BadName) and each.at is not None and each.at.start in told)
+        replace(problem, duration=problem.duration or duration_behind(problem.at))
+        if isinstance(problem, BracesAfterName) and problem.at
+        else problem
+        for problem in found
+        if not is_told(problem)
     ]
 
 
@@ -355,7 +344,7 @@ def _rewind(builder: Builder, before: Checkpoint) -> int:
 class RecoveringAutomaton:
     """The automaton over a list of tokens that is repaired while it is read."""
 
-    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise | None = None) -> None:
+    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise) -> None:
         self.automaton = automaton
         self.recognise = recognise
         self.builder = builder
@@ -420,8 +409,6 @@ class RecoveringAutomaton:
         It is tried once behind each mistake, where nothing that was repaired can reach what follows.
         """
         place = token.start
-        if self.recognise is None:
-            return False
         met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
         if met == self.handed_over or self.stack.open or self.since < _CLEAR or not self._begins_line(place):
             return False
@@ -473,7 +460,6 @@ class RecoveringAutomaton:
         if self.debt and token.kind in CLOSING and not self.stack.open:
             self.debt -= 1
             self.index += 1
-            self._pass_over_else()
             return
         self.scanner.need(self.index + BRACKET_DISTANCE)
         view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
@@ -496,14 +482,6 @@ class RecoveringAutomaton:
         self.put_back = list(repair.put)
         self.since = 0
         self.last = type(problem)
-
-    def _pass_over_else(self) -> None:
-        """Read what stands in an `else` as statements of their own, where the block before it was given up."""
-        self.scanner.need(self.index + 2)
-        following = [self.source.text[token.start : token.end] for token in self.tokens[self.index : self.index + 2]]
-        if following == ["else", "{"]:
-            self.index += 2
-            self.debt += 1
 
     def _spoilt(self, problem: Problem, token: Token) -> bool:
         """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""

@@ -187,15 +187,11 @@ class Scanner:
 
     def scan_all(self) -> None:
         """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
-        text, fixed, take = self.text, self.automaton.fixed, self.tokens.append
-        for found in self.automaton.lexer.finditer(text, self.position):
-            kind: str = found.lastgroup  # type: ignore[assignment]  # the lexer matches everywhere, always by a group
-            start, self.position = found.span(kind)
-            kind = fixed.get(text[start : self.position], kind)
+        for kind, start, end in self.automaton.tokens(self.text, self.position):
             if kind == "COMMENT":
-                self.comments.append(Span(self.source, start, self.position))
+                self.comments.append(Span(self.source, start, end))
             else:
-                take(Token(kind, start, self.position))
+                self._take(kind, start, end)
         self.done = True
 
     def back_to(self, index: int, place: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -83,6 +84,13 @@ class Tables(Struct, frozen=True):
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # it matches everywhere, always by a group
         start, end = found.span(kind)  # type: ignore[union-attr]  # as above
         return self.fixed.get(text[start:end], kind), start, end
+
+    def tokens(self, text: str, position: int = 0) -> Iterator[tuple[str, int, int]]:
+        """Yield the tokens from an offset on, comments and `END` among them, as `token` returns each."""
+        for found in self.lexer.finditer(text, position):
+            kind: str = found.lastgroup  # type: ignore[assignment]  # it matches everywhere, always by a group
+            start, end = found.span(kind)
+            yield self.fixed.get(text[start:end], kind), start, end
 
     def accept(self, states: list[int], *kinds: str) -> bool:
         """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""

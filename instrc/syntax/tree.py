@@ -1,8 +1,7 @@
 """Text to tree: nothing of the source is left out.
 
 A program is recognised in one pass, the one of `instrc.syntax.parser`, here with all its signs.
-What is no program is read by the machine that also names mistakes: a statement in which something was repaired or passed
-over becomes a `broken` phrase of its words; the others are as the grammar has them.
+What is no program becomes `broken` phrases of its words: nobody lays out a program with a mistake.
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from typing import Literal, TypeAlias, cast
 from instrc.ir.tree import Leaf, Node, Phrase, Tree, Trivia
 from instrc.source import Source
 from instrc.syntax.builder import Builder, Values
-from instrc.syntax.lexer import Token
 from instrc.syntax.parser import recognise
-from instrc.syntax.recovery import RecoveringAutomaton
 from instrc.syntax.scanner import Scanner
 from instrc.syntax.tables import Rule, Tables, tables
 
@@ -26,8 +23,8 @@ _TRIVIA = re.compile(
 _FLAT = frozenset({"arguments", "fields", "items", "stages", "bound", "valued", "bounds", "stop"})
 """Rules of lists: what they cover stands in the phrase around them, one after the other."""
 
-_Parsed: TypeAlias = "Token | Node | list[Node] | None"
-"""What a symbol has been reduced to: a word as the machine has it, a part of the tree, a list of them, nothing."""
+_Parsed: TypeAlias = "Node | list[Node] | None"
+"""What a symbol has been reduced to: a part of the tree, a list of them, nothing."""
 
 
 def read_tree(source: Source) -> Tree:
@@ -43,11 +40,9 @@ def read_tree(source: Source) -> Tree:
 def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
     collector = _Collector(source)
     scanner = Scanner(source, automaton)
-    RecoveringAutomaton(automaton, collector, scanner).run()
     scanner.need(len(source.text) + 1)
     leaves = [collector.leaf(token.kind, token.start, token.end) for token in scanner.tokens if token.start < token.end]
-    statements = [node for node in collector.kept if isinstance(node, Phrase)]
-    root = Phrase("program", tuple(_root_children(leaves, statements)), 0, collector.end)
+    root = Phrase("program", tuple(_broken_statements(leaves)), 0, collector.end)
     return Tree(source, root, _trivia(source.text[collector.end :]))
 
 
@@ -62,10 +57,7 @@ class _Collector(Builder):
         self.end = 0
         """Of the last word so far."""
         self.kept: list[Node] = []
-        """What has been recognised: the statements, and each `;` between them.
-
-        The machine hands over tokens instead of words; then there are statements only, of words with nothing before them.
-        """
+        """What has been recognised: the statements, and each `;` between them."""
 
     def leaf(self, kind: str, start: int, end: int) -> Leaf:
         """Return the next word, with what stands before it."""
@@ -73,10 +65,6 @@ class _Collector(Builder):
         leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
         self.end = end
         return leaf
-
-    def given(self, token: Token) -> Token:
-        """Return the token: its leaf is made where it is known to stay."""
-        return token
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
         """Return what to keep of each rule; a rule that the surface passes on is passed on here too."""
@@ -121,55 +109,11 @@ class _Collector(Builder):
                 found.append(value)
             elif value.__class__ is list:
                 found += value
-            elif value.__class__ is Token:
-                found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
         return found
 
 
-def _root_children(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
-    """Return the children of the root: statements of these leaves, what stands between them, what is broken."""
-    children: list[Node] = []
-    place = 0
-    for statement in statements:
-        first = place
-        while first < len(leaves) and leaves[first].start < statement.start:
-            first += 1
-        last = first
-        while last < len(leaves) and leaves[last].start < statement.end:
-            last += 1
-        whole = _complete_phrase(statement, leaves[first:last])
-        if whole is not None:
-            children += _between(leaves[place:first])
-            children.append(whole)
-            place = last
-    return children + _between(leaves[place:])
-
-
-def _complete_phrase(statement: Phrase, leaves: list[Leaf]) -> Phrase | None:
-    """Return a statement of leaves that are complete; `None` if words were put into it or left out of it."""
-    place = 0
-    open_: list[tuple[Phrase, list[Node], int]] = [(statement, [], 0)]
-    while True:
-        phrase, children, index = open_.pop()
-        if index < len(phrase.children):
-            open_.append((phrase, children, index + 1))
-            child = phrase.children[index]
-            if isinstance(child, Phrase):
-                open_.append((child, [], 0))
-            elif place < len(leaves) and (leaves[place].start, leaves[place].text) == (child.start, child.text):
-                children.append(leaves[place])
-                place += 1
-            else:
-                return None
-            continue
-        done = Phrase(phrase.rule, tuple(children), phrase.start, phrase.end)
-        if not open_:
-            return done if place == len(leaves) else None
-        open_[-1][1].append(done)
-
-
-def _between(leaves: list[Leaf]) -> list[Node]:
-    """Return what stands outside of statements: a `;` alone, other words as broken phrases up to the next one."""
+def _broken_statements(leaves: list[Leaf]) -> list[Node]:
+    """Return words as broken phrases, each up to a `;`."""
     children: list[Node] = []
     run: list[Node] = []
     for leaf in leaves:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
+from instrc.limits.programs import BODY_TOKENS, BRACKET_DISTANCE
 from instrc.problems.problem import Problem
 from instrc.source import Source, Span
 from instrc.syntax.lexer import Token
@@ -20,6 +21,10 @@ BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "DO"}
 KEYWORDS = STATEMENT | BLOCK | {"TRUE", "FALSE", "NULL"}
 STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"} | BLOCK
 ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
+
+
+_BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
+"""What stands before a block."""
 
 
 class TokenRepair(NamedTuple):
@@ -79,6 +84,26 @@ class View(NamedTuple):
     def one(self, kind: str, value: str | None = None) -> Token:
         """Return a token to put before the one that cannot be read."""
         return Token(kind, self.token.start, self.token.start, value)
+
+    def closing(self, level: int) -> Token | None:
+        """Return the bracket, of those not far behind what has been read, after which that many fewer are open."""
+        for token in self.tokens[self.place : self.place + BRACKET_DISTANCE - 2]:
+            level += (token.kind in OPENING) - (token.kind in CLOSING)
+            if not level:
+                return token
+        return None
+
+    def word_of_block(self, end: int) -> Token | None:
+        """Return the word that begins the block, or its `else`, whose braces the token at `end` closes."""
+        level = 0
+        for at in range(end, max(end - BODY_TOKENS, -1), -1):
+            kind = self.tokens[at].kind
+            level += (kind in CLOSING) - (kind in OPENING)
+            if level < 0 or (not level and kind in _BEFORE_BLOCK):
+                return None
+            if not level and (kind in BLOCK or kind == "ELSE"):
+                return self.tokens[at]
+        return None
 
     @property
     def in_braces(self) -> bool:
