@@ -41,8 +41,8 @@ _MAP, _PLAN = "MUTANTS_MAP", "MUTANTS_PLAN"
 """Variables that tell the process of the tests what it is for, and where the command reads or writes."""
 _READ_SOURCE = (
     "tests/test_",
-    "tests/runtime/test_pure.py",
-    "tests/cli/test_check_many.py",
+    "tests/runtime/test_purity_of_the_interpreter.py",
+    "tests/cli/test_check_cache_and_dependents.py",
     "tests/providers/lowering/test_new_target.py",
 )
 _MEMORY = 8 << 30

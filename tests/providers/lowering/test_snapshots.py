@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
-from test_facts import RICH
+from test_facts_of_targets import RICH
 
 from instrc.dialects.catalogue import targets
 from instrc.dialects.table import table, target_facts

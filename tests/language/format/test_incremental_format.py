@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_program import UNTIDY, commented
+from test_format_of_programs import UNTIDY, commented
 
 from instrc.format.formatter import format_program
 from instrc.format.pieces import Piece, PiecewiseLayout, format_pieces

@@ -9,7 +9,7 @@ from typing import Any
 import llguidance
 import pytest
 from generate import schema_of
-from test_facts import RICH
+from test_facts_of_targets import RICH
 
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_facts import RICH
+from test_facts_of_targets import RICH
 
 from instrc.dialects.catalogue import targets
 from instrc.jsonvalue import at
