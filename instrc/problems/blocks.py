@@ -25,10 +25,7 @@ MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before 
 class StrayElse(Problem):
     name = "stray-else"
     message = "this `else` belongs to no block"
-
-    @property
-    def hint(self) -> str | None:
-        return MORE_BRANCHES
+    hint = MORE_BRANCHES
 
 
 class MissingElse(Problem):
@@ -222,6 +219,23 @@ class BadDuration(Problem):
         return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
 
 
+_PLACES_OF_DEADLINES = {
+    "words": (
+        "is not a word of the language: a deadline is an annotation",
+        'write it in braces after the step: `Confirm_User(draft) @ { within: "P2D" }`',
+    ),
+    "condition": (
+        "is in a condition, where only a schema is allowed",
+        "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`",
+    ),
+    "input": ("is on an input, which nobody waits for", "write it after the step that is waited for"),
+    "context": ("is on a context: only its steps can have one", "write it after the step that is waited for"),
+    "slot": ("is on the contents of a slot, which are not a separate step", "write it after the step that has the slot"),
+    "twice": ("is written twice for the same step or block", "remove one of the two"),
+}
+"""What is wrong with a deadline in each place, and the way out."""
+
+
 class MisplacedDeadline(Problem):
     name = "misplaced-deadline"
 
@@ -231,33 +245,11 @@ class MisplacedDeadline(Problem):
 
     @property
     def message(self) -> str:
-        match self.place:
-            case "words":
-                return f"`{self.word}` is not a word of the language: a deadline is an annotation"
-            case "condition":
-                return f"`{self.word}` is in a condition, where only a schema is allowed"
-            case "input":
-                return f"`{self.word}` is on an input, which nobody waits for"
-            case "context":
-                return f"`{self.word}` is on a context: only its steps can have one"
-            case "slot":
-                return f"`{self.word}` is on the contents of a slot, which are not a separate step"
-            case "twice":
-                return f"`{self.word}` is written twice for the same step or block"
+        return f"`{self.word}` {_PLACES_OF_DEADLINES[self.place][0]}"
 
     @property
     def hint(self) -> str | None:
-        match self.place:
-            case "words":
-                return 'write it in braces after the step: `Confirm_User(draft) @ { within: "P2D" }`'
-            case "condition":
-                return "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`"
-            case "input" | "context":
-                return "write it after the step that is waited for"
-            case "slot":
-                return "write it after the step that has the slot"
-            case "twice":
-                return "remove one of the two"
+        return _PLACES_OF_DEADLINES[self.place][1]
 
 
 class IdleDeadline(Problem):

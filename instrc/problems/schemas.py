@@ -340,10 +340,6 @@ class SimilarProperty(MisspeltWord):
     def message(self) -> str:
         return f"`{self.word}` becomes a new property beside `{self.nearest[0]}`"
 
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
-
 
 class EmptyRange(Problem):
     name = "empty-range"

@@ -46,12 +46,9 @@ _RELOCK = "`instrc lock` writes it again; look at the difference before you comm
 class InvalidLock(Problem):
     name = "invalid-lock"
     message = "the lock cannot be read: {reason}"
+    hint = _RELOCK
 
     reason: str
-
-    @property
-    def hint(self) -> str | None:
-        return _RELOCK
 
 
 class NotLocked(Problem):
@@ -74,13 +71,10 @@ class NotLocked(Problem):
 class StaleLock(Problem):
     name = "stale-lock"
     message = "`{reference}` is not what the lock records: {reason}"
+    hint = _RELOCK
 
     reference: str
     reason: str
-
-    @property
-    def hint(self) -> str | None:
-        return _RELOCK
 
 
 class InvalidOption(Problem):

@@ -299,5 +299,9 @@ class MisspeltWord(Problem):
     nearest: tuple[str, ...] = ()
 
     @property
+    def hint(self) -> str | None:
+        return did_you_mean(self.nearest)
+
+    @property
     def fixes(self) -> tuple[Fix, ...]:
         return renamings(self.at, self.word, self.nearest)
