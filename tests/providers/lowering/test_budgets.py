@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from generate import schema_of
+from objects import closed
 
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Limits
@@ -300,3 +301,11 @@ def test_what_to_do_about_a_budget_goes_by_what_it_counts(schema: Any, target: s
     [over] = lower(schema, target).problems[:1]
     assert told in over.message
     assert over.hint == way
+
+
+def test_long_constants_count_as_characters() -> None:
+    short, long = (closed(**{f"p{index}": {"const": "x" * size} for index in range(100)}) for size in (1_100, 1_300))
+    assert not lower(short, "openai").problems
+    [size, strictness] = lower(long, "openai").problems
+    assert "130290 characters" in str(size)
+    assert strictness.name == "lossy-target"

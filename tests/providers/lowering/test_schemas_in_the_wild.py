@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from objects import closed
 
 from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
@@ -222,3 +223,20 @@ def test_a_regular_expression_that_is_too_large_is_lost_but_not_forgotten(patter
     assert [(loss.kind, loss.reason) for loss in told] == [
         ("unenforced", "is too large to be read, so no answer can be checked by it")
     ]
+
+
+TEXT: Any = {"type": "string"}
+
+
+def test_what_is_read_otherwise_is_told_in_a_schema_of_an_older_draft_too() -> None:
+    old = {"type": "number", "minimum": 3, "exclusiveMinimum": True}  # which is no loss
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", **closed(a=old, b={**TEXT, "minLength": "3"})}
+    told = [(loss.pointer, loss.keyword) for loss in lower(schema, "openai").losses]
+    assert told == [("/properties/b", "minLength")]
+
+
+@pytest.mark.parametrize("target", ["openai", "gemini", "vllm", "gigachat"])
+def test_a_whole_number_written_with_a_point_is_a_count(target: str) -> None:
+    written, counted = (lower(closed(a={**TEXT, "minLength": count}), target) for count in (3.0, 3))
+    assert written.payload == counted.payload
+    assert [str(loss) for loss in written.losses] == [str(loss) for loss in counted.losses]

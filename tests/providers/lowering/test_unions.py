@@ -218,3 +218,38 @@ def test_an_element_that_may_be_null_is_a_text_where_no_union_can_be_sent() -> N
     lowered = lower({"type": "object", "properties": {"a": elements}, "required": ["a"]}, "gigachat", name="note")
     assert lowered.schema["properties"]["a"]["items"]["type"] == "string"
     assert lift({"a": ["x", "null", '"null"']}, lowered.map).value == {"a": ["x", None, "null"]}
+
+
+def assert_comes_back(value: Any, result: Any) -> None:
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+@pytest.mark.parametrize(
+    ("other", "both"),
+    [({"enum": ["a", None]}, True), ({"enum": ["a"]}, False), ({"const": "a"}, False), ({"const": None}, True)],
+)
+def test_where_null_is_a_value_too_leaving_out_has_a_word_of_its_own(other: Any, both: bool) -> None:  # noqa: FBT001
+    node = {"anyOf": [other, closed(next={"$ref": "#/$defs/node"})]}
+    schema = {**closed(a=TEXT, b={"$ref": "#/$defs/node"}), "required": ["a"], "$defs": {"node": node}}
+    result = lower(schema, "openai")
+    assert ({"type": "string", "enum": ["<null>"]} in result.schema["properties"]["b"]["anyOf"]) == both
+    assert_comes_back({"a": "x"}, result)
+    if both:
+        assert_comes_back({"a": "x", "b": None}, result)
+
+
+def test_values_by_the_pattern_of_their_keys_come_back_as_they_were() -> None:
+    values = {"type": "object", "patternProperties": {"^x": {"enum": [1, "1", None, [2]]}}, "additionalProperties": False}
+    result = lower(closed(m=values), "mistral")
+    assert "patternProperties" in result.schema["properties"]["m"]
+    value = {"m": {"xa": [2], "xb": 1, "xc": "1", "xd": None}}
+    assert encode(value, result.map) == {"m": {"xa": "[2]", "xb": 1, "xc": "1", "xd": None}}
+    assert_comes_back(value, result)
+
+
+def test_values_that_are_written_alike_have_a_word_each_and_equal_ones_share_theirs() -> None:
+    union = [{"enum": ["true", "a"]}, {"type": "boolean"}, {"enum": ["a", "b"]}]
+    result = lower(closed(m={"anyOf": union}), "gigachat")
+    assert result.schema["properties"]["m"]["enum"] == ["true", "a", "b", "true_2", "false"]
+    for value in ("true", True, False, "a", "b"):
+        assert_comes_back({"m": value}, result)

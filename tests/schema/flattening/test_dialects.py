@@ -13,6 +13,7 @@ from instrc.problems.problem import CompileError
 from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern
 from instrc.schema.drafts import NULLABLE as TODAY_WITH_NULLABLE
 from instrc.schema.upgrade import upgrade
+from instrc.schema.wellformed import problems_of
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 D4, D6, D7 = (f"http://json-schema.org/draft-0{year}/schema#" for year in (4, 6, 7))
@@ -482,3 +483,56 @@ def test_a_word_of_a_later_draft_is_no_identifier_in_draft_4() -> None:
     schema = {"$schema": D4, "properties": {"p": {"$ref": "inner"}}, "definitions": {"i": {"$id": "inner", "type": "string"}}}
     with pytest.raises(CompileError):
         flatten(schema)
+
+
+def test_nullable_counts_in_documents_of_today_too() -> None:
+    meta = {"$schema": LATEST}
+    schema = {"$schema": "https://e.com/m", "type": "string", "nullable": True, "allOf": [{}]}
+    assert flatten(schema, {"https://e.com/m": meta}, nullable=True)["type"] == ["string", "null"]
+
+
+def test_identifiers_of_draft_4_in_a_schema_of_another_dialect() -> None:
+    schema = {
+        "$schema": D4,
+        "id": "http://e.com/r",
+        "allOf": [{}],
+        "not": {"$id": "https://e.com/x", "$schema": D7, "minimum": 1},
+    }
+    assert flatten(schema)["not"] == {"minimum": 1}
+    assert flatten({"$schema": D7, "allOf": [{}], "not": {"$id": "#", "minimum": 1}})["not"] == {"minimum": 1}
+
+
+def test_the_fragment_of_an_identifier_is_an_anchor_in_older_drafts_only() -> None:
+    schema = {
+        "properties": {"a": {"$ref": "https://e.com/d#part"}},
+        "$defs": {"d": {"$id": "https://e.com/d#part", "minimum": 1}},
+    }
+    assert flatten({"$schema": D7, **schema})["properties"] == {"a": {"minimum": 1}}
+    with pytest.raises(CompileError, match="unresolved-reference"):
+        flatten({"$schema": LATEST, **schema})
+
+
+def test_upgrading_a_reference_to_data() -> None:
+    old = {"$schema": D7, "x-data": {"a": {}}, "items": [{"$ref": "#/x-data/a"}]}
+    assert upgrade(old)["prefixItems"] == [{"$ref": "#/x-data/a"}]
+
+
+def test_dependencies_on_names_alone_need_no_dependent_schemas() -> None:
+    flat = flatten({"$schema": D7, "allOf": [{"dependencies": {"a": ["b"]}}, {"minimum": 1}]})
+    assert flat == {"$schema": LATEST, "dependentRequired": {"a": ["b"]}, "minimum": 1}
+
+
+def test_an_empty_fragment_of_an_old_identifier_names_no_anchor() -> None:
+    assert upgrade({"$schema": D7, "$id": "https://e.com/a#"}) == {"$schema": LATEST, "$id": "https://e.com/a"}
+
+
+def test_the_vocabularies_of_a_meta_schema_are_kept() -> None:
+    words = {"$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/core": True}}
+    assert flatten({**words, "allOf": [{"minimum": 1}, {"maximum": 2}]}) == {**words, "minimum": 1, "maximum": 2}
+
+
+def test_what_an_older_meta_schema_cannot_judge_remains_unsaid() -> None:
+    schema: dict[str, object] = {"type": "text"}
+    for _ in range(3000):
+        schema = {"not": schema}
+    assert problems_of({"$schema": D7, **schema}) == ()

@@ -23,9 +23,11 @@ from instrc.flattening.split import split
 from instrc.flattening.strip import strip
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
+from instrc.schema.patterns import broken
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import KEYWORDS
 from instrc.schema.walk import map_schemas, walk
+from instrc.schema.wellformed import problems_of
 
 LEVELS = 10_000
 LEAF = {"allOf": [{"type": "string"}, {"minLength": 1}]}
@@ -212,3 +214,21 @@ def test_malformed_keywords_raise_nothing_but_problems(keyword: str) -> None:
             }
             with suppress(CompileError):
                 flatten(schema)
+
+
+def test_all_of_that_is_no_list_is_a_problem_where_it_is_read() -> None:
+    with pytest.raises(CompileError) as error:
+        flatten({"allOf": [{"allOf": 3}, {"minimum": 1}]})
+    assert "/allOf" in error.value.problems[0].message
+
+
+def test_bounds_of_which_one_is_malformed_both_stay() -> None:
+    assert flatten({"allOf": [{"minimum": "a"}, {"exclusiveMinimum": 1}]}) == {"minimum": "a", "exclusiveMinimum": 1}
+
+
+def test_a_repetition_beyond_all_counting_is_not_called_broken() -> None:
+    assert broken("a{99999999999999999999}") is None
+
+
+def test_one_place_that_is_wrong_twice_is_told_once() -> None:
+    assert [problem.pointer for problem in problems_of({"patternProperties": {"(": 3}})] == ["/patternProperties/("]

@@ -6,6 +6,7 @@ from json import dumps
 from random import Random
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from instrc.flattening.flatten import flatten
@@ -109,3 +110,27 @@ def test_many_places_of_the_same_parts_on_each_level_are_read_once() -> None:
     for _ in range(6):
         part = {"properties": {f"p{n}": part for n in range(500)}}
     assert flatten(part) is part
+
+
+def test_patterns_that_a_closed_schema_forbids_keep_nothing_apart() -> None:
+    closed = {"properties": {"a": {}, "x-a": {}}, "patternProperties": {"^x-": False}, "additionalProperties": False}
+    other = {"properties": {"a": {"type": "string"}, "x-b": {}}, "additionalProperties": False}
+    flat = flatten({"allOf": [closed, other]})
+    assert flat == {"properties": {"a": {"type": "string"}}, "additionalProperties": False}
+    allowed = {"patternProperties": {"^a": {}, "^[ab]+$": False}, "additionalProperties": False}
+    assert flatten({"allOf": [allowed, {"minProperties": 1}]}) == {**allowed, "minProperties": 1}  # `ab` has both
+    unsure = {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": {"minimum": 1}}, "additionalProperties": False}
+    assert "allOf" in flatten({"allOf": [unsure, other]})
+
+
+@pytest.mark.parametrize(("count", "apart"), [(100, 1), (150, 2)])
+def test_groups_with_too_many_names_to_hold_against_patterns_stay_apart(count: int, apart: int) -> None:
+    """The first joins neither of the others, as validators differ over its pattern; these two are joined if they are small."""
+    first = {"patternProperties": {"(?<=m)a": {}}, "additionalProperties": {"type": "integer"}}
+    patterns = {"patternProperties": {f"^a{number}b": {} for number in range(count)}, "additionalProperties": {"minimum": 1}}
+    names = {"properties": {f"n{number}": {"maximum": 3} for number in range(count)}}
+    flat = flatten({"allOf": [first, patterns, names]})
+    assert isinstance(flat, dict)
+    assert len(flat["allOf"]) == apart
+    judge = jsonschema_rs.Draft202012Validator(flat)
+    assert [judge.is_valid({"n1": value}) for value in (0, 2, 2.5, 4)] == [False, True, False, False]

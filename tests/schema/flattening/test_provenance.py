@@ -157,3 +157,26 @@ def test_a_trace_of_very_deep_schemas_is_refused_with_a_word_as_its_pointers_gro
     assert instrc.flatten(schema) == schema
     with pytest.raises(instrc.CompileError, match="the trace has over 50,000,000 characters of JSON Pointers"):
         instrc.flatten(schema, trace=True)
+
+
+def test_origins_survive_a_second_pass() -> None:
+    left: Any = {
+        "anyOf": [{"properties": {"x": {}}}, {"allOf": [{"type": "null"}, {"type": "array"}]}],
+        "unevaluatedProperties": False,
+    }
+    branch: Any = {
+        "oneOf": [True, {"items": {"minimum": 1}, "allOf": [{"type": "null"}, {"type": "string"}]}],
+        "unevaluatedItems": False,
+    }
+    schema = {"allOf": [left, branch, {"prefixItems": [True]}, {"properties": {"x": {}, "y": {}}}]}
+    flat, origins = flatten(schema, trace=True)
+    assert flatten(flat) == flat
+    assert any(str(origin) == "#/allOf/1/unevaluatedItems" for found in origins.values() for origin in found)
+
+
+def test_an_object_that_stands_at_two_places_comes_from_the_first() -> None:
+    shared = {"minimum": 1}
+    schema = {"allOf": [{"properties": {"a": shared, "b": shared}}, {"maxProperties": 3}]}
+    flat = flatten(schema, trace=True)
+    assert flat.schema == {"properties": {"a": shared, "b": shared}, "maxProperties": 3}
+    assert {str(place.pointer) for place in flat.origins["/properties/b/minimum"]} == {"/allOf/0/properties/a/minimum"}

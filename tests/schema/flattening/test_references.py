@@ -8,9 +8,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from instrc.flattening.definitions import Gathering
 from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.schema.store import SchemaStore
+from instrc.schema.walk import refers
 from instrc.source import Source
 
 
@@ -379,3 +382,123 @@ def test_definitions_in_other_scripts_get_readable_ascii_names(given: str, name:
     node = {"properties": {"next": {"$ref": f"#/$defs/{given}"}}}
     flat = flatten({"items": {"$ref": f"#/$defs/{given}"}, "$defs": {given: node}})
     assert flat["$defs"] == {name: {"properties": {"next": {"$ref": f"#/$defs/{name}"}}}}
+
+
+def test_definitions_are_named_after_titles_where_references_say_nothing() -> None:
+    flat = flatten({"items": {"allOf": [True, {"title": "Tree of life", "$id": "https://e.com/", "items": {"$ref": "#"}}]}})
+    (name,) = flat["$defs"]
+    assert name in {"Tree_of_life", "schema"}
+    again = flatten(
+        {
+            "anyOf": [{"$ref": "#/$defs/a"}],
+            "$defs": {
+                "a": {"title": "A", "allOf": [True, {"$ref": "#/$defs/b"}]},
+                "b": {"not": {"allOf": [{"$ref": "#/$defs/a"}, True]}},
+            },
+        }
+    )
+    assert set(again["$defs"]) == {"a"}
+
+
+def test_a_closed_recursion_that_is_folded_again_keeps_its_definition() -> None:
+    schema = {
+        "properties": {"t": {"$ref": "#/$defs/T"}},
+        "$defs": {
+            "T": {
+                "allOf": [
+                    {"patternProperties": {"^b": {}}},
+                    {
+                        "properties": {"b1": {"$ref": "#/$defs/T"}},
+                        "additionalProperties": {"allOf": [{"type": "null"}, {"type": "array"}]},
+                    },
+                ]
+            }
+        },
+    }
+    flat = flatten(schema)
+    assert flat["$defs"]["T"] == {"properties": {"b1": {"$ref": "#/$defs/T"}}, "additionalProperties": False}
+
+
+def test_a_dynamic_reference_that_begins_at_another_resource() -> None:
+    schema = {
+        "$id": "https://e.com/r",
+        "$dynamicRef": "other#a",
+        "$defs": {"o": {"$id": "other", "$defs": {"x": {"$dynamicAnchor": "a", "minimum": 1}}}},
+    }
+    assert flatten(schema) == {"$id": "https://e.com/r", "minimum": 1}
+
+
+def test_names_are_looked_for_below_every_keyword() -> None:
+    document = {
+        "not": {"properties": {"deep": {"minimum": 1}}},
+        "items": True,
+        "anyOf": [True],
+        "x-data": {"properties": {"deep": {}}},
+    }
+    assert flatten({"$ref": "aug:x#deep"}, {"aug:x": document}) == {"minimum": 1}
+
+
+def test_whether_anything_refers() -> None:
+    part = {"minimum": 1}
+    assert not refers({"anyOf": [part, part, True]})
+    assert refers({"anyOf": [part, {"not": {"$ref": "#"}}]})
+
+
+class Refusing(dict[str, Any]):
+    """Documents of which one is known to be wrong."""
+
+    def __getitem__(self, uri: str) -> Any:
+        with pytest.raises(CompileError) as error:
+            flatten({"$ref": "#/nowhere"})
+        raise error.value
+
+
+def test_a_reference_to_a_schema_that_is_flat_already_is_that_schema() -> None:
+    folded = {"minimum": 1, "maximum": 2}
+    flat = flatten({"properties": {"x": {"allOf": [{"minimum": 1}, {"maximum": 2}]}, "y": {"$ref": "#/properties/x"}}})
+    assert flat == {"properties": {"x": folded, "y": folded}}
+    back = flatten({"properties": {"x": {"$ref": "#/properties/y"}, "y": {"allOf": [{"minimum": 1}, {"maximum": 2}]}}})
+    assert back == flat
+
+
+def test_a_reference_to_an_object_that_stands_at_two_places_is_what_that_has_become() -> None:
+    shared = {"allOf": [{"minimum": 1}, {"maximum": 2}]}
+    flat = flatten({"properties": {"x": shared, "y": shared, "z": {"$ref": "#/properties/x"}}})
+    assert flat == {"properties": {key: {"minimum": 1, "maximum": 2} for key in ("x", "y", "z")}}
+
+
+def test_two_names_of_one_document_are_one_document() -> None:
+    document = {"$defs": {"deep": {"properties": {"wanted": {"minimum": 1}}}}}
+    documents = {"aug:a/b": document, "aug:a/b:1": document}
+    assert flatten({"properties": {"x": {"$ref": "aug:a/b#wanted"}, "y": {"$ref": "aug:a/b:1#wanted"}}}, documents) == {
+        "properties": {"x": {"minimum": 1}, "y": {"minimum": 1}}
+    }
+
+
+def test_definitions_of_one_name_that_differ_are_gathered_under_two() -> None:
+    gathering = Gathering()
+    for kind in ("string", "number"):
+        node: Any = {"type": kind, "items": {"$ref": "#/$defs/T"}}
+        gathering.take({"items": {"$ref": "#/$defs/T"}, "$defs": {"T": node}})
+    assert gathering.schemas == {
+        "T": {"type": "string", "items": {"$ref": "#/$defs/T"}},
+        "T_2": {"type": "number", "items": {"$ref": "#/$defs/T_2"}},
+    }
+
+
+def test_what_a_mapping_knows_of_a_document_is_told() -> None:
+    with pytest.raises(CompileError) as error:
+        flatten({"$ref": "https://e.com/a"}, Refusing())
+    assert [problem.name for problem in error.value.problems] == ["unresolved-reference"]
+
+
+def test_a_reference_is_found_in_whichever_document_holds_it() -> None:
+    asked: list[tuple[str, str]] = []
+    library = SchemaStore(locate=lambda uri, at: asked.append((uri, at)))
+    holder = {"$ref": "#/nowhere"}
+    library.add(uri="https://e.com/a", root=True)
+    library.add("https://e.com/b", {"items": holder})
+    assert library.at({"$ref": "#/made/on/the/way"}) is None
+    assert asked == []
+    library.at(holder)
+    assert asked == [("https://e.com/b", "/items/$ref")]

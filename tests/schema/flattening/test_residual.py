@@ -425,3 +425,8 @@ def test_more_that_are_contained_than_any_are_compared_stay_each_in_a_branch() -
     assert flatten({"allOf": each}) == {**each[0], "allOf": each[1:]}
     counted = flatten({"allOf": [{"contains": True, "maxContains": 4}, *each]})
     assert counted == {"minItems": 1, "maxItems": 4, **each[0], "allOf": each[1:]}
+
+
+def test_equal_contains_with_only_one_bound() -> None:
+    both = flatten({"allOf": [{"contains": {"minimum": 1}}, {"contains": {"minimum": 1}, "minContains": 2}]})
+    assert both == {"contains": {"minimum": 1}, "minContains": 2}

@@ -126,3 +126,16 @@ def test_keywords_come_from_where_they_were_written() -> None:
 def test_it_accepts_the_same(value: Any) -> None:
     judges = [jsonschema_rs.Draft202012Validator(flatten(cards(400), share=share)) for share in (True, False)]
     assert judges[0].is_valid(value) is judges[1].is_valid(value)
+
+
+def test_one_object_below_itself_and_elsewhere() -> None:
+    folded = {"allOf": [{"minimum": 1}]}
+    documents = {"https://e.com/a": {"not": folded}, "https://e.com/b": {"contains": folded}}
+    flat = flatten({"properties": {"a": {"$ref": "https://e.com/a"}, "b": {"$ref": "https://e.com/b"}}}, documents)
+    assert flat == {"properties": {"a": {"not": {"minimum": 1}}, "b": {"contains": {"minimum": 1}}}}
+
+
+def test_a_value_stays_as_it_is_though_a_schema_is_the_same_object() -> None:
+    shared = {"allOf": [{"minimum": 1}, {"maximum": 2}]}
+    flat = flatten({"properties": {"a": shared}, "default": shared, "const": shared})
+    assert flat == {"properties": {"a": {"minimum": 1, "maximum": 2}}, "default": shared, "const": shared}

@@ -323,3 +323,15 @@ def test_beside_a_mixin_what_is_no_list_of_branches_is_told(branches: Any) -> No
     with pytest.raises(CompileError) as found:
         flatten(document, {"aug:A_Mixin": {"type": "object", "properties": {"default": {}}}})
     assert [problem.name for problem in found.value.problems] == ["invalid-schema"]
+
+
+def test_required_slots_beside_others() -> None:
+    library = {"aug:m_Mixin": {"properties": {"default": {}}}}
+    flat = flatten(
+        {"$ref": "aug:m_Mixin", "properties": {"default": {"properties": {"a": {}}}, "b": {}}, "required": ["default"]}, library
+    )
+    assert flat == {"properties": {"a": {}, "b": {}}}
+    lifted = splice(
+        {"properties": {"m": {}, "default": {}}}, {"properties": {"a": {}}, "not": True, "anyOf": [False, {"maxProperties": 1}]}
+    )
+    assert lifted["anyOf"] == [False, {"maxProperties": 2}]

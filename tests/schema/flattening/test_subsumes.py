@@ -211,3 +211,9 @@ DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 )
 def test_each_schema_is_read_in_its_own_draft(wide: Json, narrow: Json, verdict: str) -> None:
     assert subsumes(wide, narrow).verdict == verdict
+
+
+def test_witnesses_that_lack_something_required() -> None:
+    wide = {"type": "object", "required": ["a"]}
+    assert subsumes(wide, {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}).verdict in {"no", "unknown"}
+    assert subsumes({"type": "object", "required": ["zz"]}, {"type": "object", "required": ["a", "b"]}).witness is not None
