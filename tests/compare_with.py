@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 import warnings
@@ -116,7 +117,7 @@ def _examples(tree: Path, _into: Path, count: int) -> Iterator[dict[str, Any]]:
             yield _cli("examples", f"{at}/{path.name}", *(line for line in plain if line and line[0] in ALONE), at=at)
 
 
-def _cases(tree: Path, into: Path, _count: int) -> Iterator[dict[str, Any]]:
+def _cases(tree: Path, into: Path, count: int) -> Iterator[dict[str, Any]]:
     from documents import cases_of  # type: ignore[import-not-found]  # of the tests of REV
 
     for path in sorted(tree.glob("tests/**/passes/cases/*.md")):
@@ -134,7 +135,12 @@ def _cases(tree: Path, into: Path, _count: int) -> Iterator[dict[str, Any]]:
                     "batch": int(words.get("batch", "1")),
                 }
                 line = {"part": "cases", "do": "program", "key": f"{path.stem}-{number}-{index}", "at": f"{folder}/schemas"}
-                yield {**line, "text": block.text.rstrip("\n"), "options": {**options, "sketch": "sketch" in words}, "full": 2}
+                yield {
+                    **line,
+                    "text": block.text.rstrip("\n"),
+                    "options": {**options, "sketch": "sketch" in words},
+                    "full": 2 if count >= QUICK or number % 3 == 0 else 1,
+                }
     vocabulary(into)
     for path in sorted(tree.glob("tests/**/cases/*.md")):
         if "passes" not in path.parts:
@@ -577,6 +583,85 @@ def _tools(_job: Any) -> Iterator[tuple[str, Any]]:
             yield f"{name} {target}", sent if isinstance(sent, dict) else [sent.payload, sent.map, sent.losses, sent.problems]
 
 
+# --- A store whose runs wait
+
+TEXT = {"type": "string"}
+
+
+def _of(*names: str) -> dict[str, Any]:
+    return {"type": "object", "properties": dict.fromkeys(names, TEXT), "required": list(names)}
+
+
+WAITING_VIBES = {
+    "Ma": _of("a"), "Mb": _of("b"), "Send_Activity": _of("id"), "Later_Activity": _of("id"), "Confirm_User": _of("decision"),
+}  # fmt: skip
+WAITING = {
+    "person": "const d = Ma(prompt); const c = Confirm_User(d); Mb(d, Send_Activity(c))",
+    "deadline": 'try { Confirm_User(prompt) @ { within: "PT4S" } } else { Send_Activity(Mb(prompt)) }',
+    "delay": 'const s = Send_Activity(Ma(prompt)) @ { delay: "PT9S" }; Mb(s)',
+    "system": "const l = Later_Activity(Ma(prompt)); Mb(l, Confirm_User(l))",
+    "each": "each x in 3 { Mb(Confirm_User(Ma(prompt, x)), x) }",
+    "rounds": "repeat { const c = Confirm_User(Ma(prompt)); Mb(c) } until round is 3 max 4",
+    "branch": 'when prompt is "a" { do { Mb(Confirm_User(Send_Activity(prompt))) } } else { Ma(prompt) }',
+    "plain": "Confirm_User(prompt)",
+}
+"""Programs that wait for a person, a deadline, a delay or a system, at their beginning, in a chain, and in blocks."""
+
+
+def begin_runs(store: Path) -> None:
+    """Begin a run of each program and leave it where it waits; the one that waits for its own time is killed."""
+
+    def begin(name: str) -> Any:
+        given = {"vibes": WAITING_VIBES, "engine": "durable", "store": store, "id": name, **_equipment()}
+        return _instrc().run(WAITING[name], "a", **given)
+
+    for name in WAITING:
+        if name != "delay":
+            say(f"{name} {begin(name).status}")
+    threading.Thread(target=begin, args=["delay"], daemon=True).start()
+    time.sleep(3)
+    say("delay killed")
+    os._exit(0)
+
+
+def _equipment() -> dict[str, Any]:
+    acts = {"Send_Activity": lambda given: {"id": f"sent {given}"}, "Later_Activity": lambda _given: _instrc().PENDING}
+    return {"model": Made(), "activities": acts}
+
+
+def finish_runs(store: Path) -> None:
+    """Print each run as it is found, answer it until it ends, and print how it ends."""
+    instrc = _instrc()
+    for name in WAITING:
+        run = instrc.find_run(name, store=store, **_equipment())
+        before = [run.status, run.record, run.questions]
+        for _ in range(20):
+            if run.status not in {"waiting", "running"}:
+                break
+            questions = [] if name == "deadline" else run.questions
+            run = run.answer(questions[0].id, filled(questions[0].schema, Random(name))) if questions else run.resume()  # noqa: S311  -- reproducible, not secret
+            time.sleep(0 if questions else 1)
+        trace = [{key: value for key, value in event.items() if key not in {"at", "seconds"}} for event in run.trace]
+        trace.sort(key=lambda event: json.dumps(event, sort_keys=True))  # what happens at the same time has no order
+        say(json.dumps([name, plain([*before, run.status, run.outcome, run.record, trace])], indent=1))
+    instrc.close_stores()
+
+
+def compare_stores(base: Side, ours: Side) -> int:
+    """Let REV begin runs that wait, and both sides finish them; return 1 if they end in different ways."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "1"), Path(folder, "2")
+        begun = base.process("begin", str(first))
+        shutil.copytree(first, second)
+        said = [side.process("finish", str(store)).splitlines() for side, store in ((base, first), (ours, second))]
+    shown = list(difflib.unified_diff(*said, "REV alone", "begun by REV, finished here", n=4, lineterm=""))
+    say(
+        "\n".join(shown[:80])
+        or f"{begun.strip()}\nwaiting store: {len(WAITING)} runs, {_digest(chr(10).join(said[0]))}, no difference"
+    )
+    return 1 if shown else 0
+
+
 # --- Both sides
 
 
@@ -711,8 +796,13 @@ def main() -> int:
     parser.add_argument("--allow", type=Path, metavar="FILE", help='intended changes: a list of {"old": …, "new": …} in JSON')
     parser.add_argument("--show", type=int, default=3, help="how many differences of a part are shown")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--waiting-store", action="store_true", help="only open a store of REV here, and finish the runs that wait in it"
+    )
     options = parser.parse_args()
     tree = tree_of(options.base)
+    if options.waiting_store:
+        return compare_stores(Side(tree, tree, ()), Side(options.tree.resolve(), tree, ()))
     corpus = (
         "".join(_digest(path.read_bytes()) for path in sorted(Path(options.corpus).rglob("*.json*"))) if options.corpus else ""
     )
@@ -733,7 +823,9 @@ def main() -> int:
 def _within(what: str, *words: str) -> int:
     """Do one side's work, with the `instrc` of the path."""
     assert Path(_instrc().__file__).is_relative_to(os.environ["PYTHONPATH"])
-    if what == "make":
+    if what in {"begin", "finish"}:
+        (begin_runs if what == "begin" else finish_runs)(Path(words[0]))
+    elif what == "make":
         make_inputs(Path(words[0]), Path(words[1]), int(words[2]), words[3])
     else:
         answer_side(Path(words[0]), words[1], None if words[2] == "-" else Path(words[2]))
