@@ -141,6 +141,7 @@ def test_time_grows_with_the_text_only(pattern: str) -> None:
     assert time.process_time() - start < 3
 
 
+@pytest.mark.long
 def test_backtracking_ends_after_half_a_second_and_many_share_a_limit() -> None:
     slow = r"^(?:(a|a)*)*\1$"
     start = time.process_time()  # the second engine counts it too: the clock on the wall goes on while others work

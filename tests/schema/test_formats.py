@@ -153,6 +153,7 @@ def test_no_text_raises(name: str, text: str) -> None:
     assert has_format(name, text) in {True, False}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["a", "a.", "1", "a@", "%", "{a.", "a:", '"\\a', "/~0", "xn--a."])
 def test_a_long_text_costs_what_it_is_long(unit: str) -> None:
     start = time.process_time()

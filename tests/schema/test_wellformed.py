@@ -85,6 +85,7 @@ def agrees(schema: Any) -> None:
         assert all(problem.reason for problem in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_the_gate_is_never_kinder_than_the_meta_schema(keyword: str) -> None:
     for value in VALUES:

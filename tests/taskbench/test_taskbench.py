@@ -519,6 +519,7 @@ def test_nothing_is_raised_by_any_tools(bench: Any) -> None:
     instrc.import_tools("taskbench", bench)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [3_400, pytest.param(17_000, marks=pytest.mark.slow)])
 def test_a_thousand_plans_are_planned_checked_and_scored_in_a_second(count: int) -> None:
     start = time.process_time()

@@ -74,6 +74,7 @@ def test_integers_have_no_limit() -> None:
         assert loads(" " * 200_000 + dumps(value)) == value
 
 
+@pytest.mark.long
 def test_depth_has_one_limit_and_no_crash() -> None:
     deep = loads("[" * 100_000 + "]" * 100_000)
     assert isinstance(deep, list)
@@ -121,6 +122,7 @@ def test_every_value_has_its_place(pointer: str, shown: str) -> None:
     assert text[member.start : member.end] == (text if shown == "whole" else shown)
 
 
+@pytest.mark.long
 def test_what_is_deep_is_written_in_proportion_to_its_size() -> None:
     value: Any = []
     for _ in range(100_000):

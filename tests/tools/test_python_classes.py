@@ -102,6 +102,7 @@ def test_the_calls_of_a_process_have_a_class_each() -> None:
     assert "step3_fetch_availability" in found["ScheduleAMeetingResult"].model_fields
 
 
+@pytest.mark.long
 def test_the_modules_of_all_examples_import_and_pass_mypy(tmp_path: Path) -> None:
     assert PROGRAMS
     for number, program in enumerate(PROGRAMS):

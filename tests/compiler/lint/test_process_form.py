@@ -222,6 +222,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.long
 def test_the_meta_schema_takes_a_process_in_good_form(tmp_path: Path) -> None:
     assert META.is_valid(sound())
     assert META.is_valid({"schema": sound()})
@@ -256,6 +257,7 @@ def test_a_context_of_an_unknown_kind_is_told_only_beside_one_that_is_known(tmp_
     assert (found.name, found.pointer) == ("unreadable-process", "/properties/lmContext2")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
 def test_the_meta_schema_refuses_what_is_refused(place: str, value: Any, shown: str) -> None:
     document = changed(place, value)

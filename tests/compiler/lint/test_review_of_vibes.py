@@ -447,6 +447,7 @@ def test_a_solution_cannot_make_a_pattern_take_long(check: Check) -> None:
 # Hostile input
 
 
+@pytest.mark.long
 def test_depth_is_no_obstacle(check: Check) -> None:
     deep: Any = {"properties": {"a": TEXT}, "required": ["b"], "references": ["x"]}
     text = '{"properties": {"a": {}, "p": ' * 1200 + json.dumps(deep) + "}}" * 1200

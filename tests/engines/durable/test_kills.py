@@ -16,6 +16,7 @@ PROGRAM = Path(__file__).with_name("dying.py")
 SLOW = (pytest.mark.slow, pytest.mark.timeout(3600))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [8, pytest.param(220, marks=SLOW)])
 def test_a_run_survives_kills_between_any_two_effects(kills: int, tmp_path: Path) -> None:
     held([PROGRAM], tmp_path, kills)

@@ -68,6 +68,7 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.message for record in caplog.records if "onflict" in record.message] == []
 
 
+@pytest.mark.long
 @given(programs(most=3), mutations())
 def test_lark_itself_takes_and_refuses_the_same_texts(program: Program, edits: list[tuple[str, int, str]]) -> None:
     printed = print_program(program)

@@ -109,6 +109,7 @@ def test_the_signs_of_a_line_that_only_look_right_are_one_mistake_with_one_fix()
     assert stray.hint == "remove it"
 
 
+@pytest.mark.long
 def test_as_many_signs_as_a_line_has_are_no_limit() -> None:
     report = Report()
     parse(Source("wide.aug", "A（" + "b，" * 20_000), report)
@@ -125,6 +126,7 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     mistakes(text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -95,6 +95,7 @@ def test_arrows_begin_at_the_edge_of_a_step_on_whose_side_they_go(document: Any)
         assert start == (area.x if x < area.x else area.x + area.width)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)

@@ -49,6 +49,7 @@ def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
     return leaf
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", WRAPS)
 def test_depth_is_no_limit(what: str) -> None:
     flat = flatten(nested(LEVELS, WRAPS[what], LEAF))
@@ -62,6 +63,7 @@ def shallow(schema: Any) -> Any:
     return found
 
 
+@pytest.mark.long
 def test_everything_else_goes_as_deep() -> None:
     deep = nested(LEVELS, lambda inner: {"properties": {"a": inner, "_t": {}}}, {"type": "string"})
     bare = strip(deep, {"thoughts"})
