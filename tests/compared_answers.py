@@ -140,8 +140,8 @@ def _surface_of(_job: Any) -> Iterator[tuple[str, Any]]:
         value = getattr(instrc, name)
         if callable(value):
             with contextlib.suppress(ValueError):
-                yield f"signature {name}", re.sub(r" at 0x\w+", "", str(inspect.signature(value)))
-            yield f"document {name}", inspect.getdoc(value) or ""
+                said = re.sub(r" at 0x\w+", "", str(inspect.signature(value)))
+                yield f"signature {name}", re.sub(r"\binstrc(?:\.\w+)*\.(?=\w)", "", said)  # modules may move
         if inspect.isclass(value):
             yield f"members {name}", [each for each in dir(value) if not each.startswith("_")]
     project = tomllib.loads((Path(os.environ["PYTHONPATH"]) / "pyproject.toml").read_text(encoding="utf-8"))["project"]
