@@ -206,6 +206,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_deep_or_holds_itself_is_no_traceback_wherever_it_stands(place: str) -> None:
     for deep in ("[" * 5000 + "]" * 5000, '{"a":' * 5000 + "1" + "}" * 5000):

@@ -111,6 +111,7 @@ LIBRARIES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", LIBRARIES, ids=lambda make: make.__name__)
 def test_an_object_of_a_library_is_lifted_as_it_is(answer: Any) -> None:
     lifted = lift(answer(), lower(SCHEMA, "openai").map)

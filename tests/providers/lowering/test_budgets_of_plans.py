@@ -100,6 +100,7 @@ def test_there_is_a_plan_for_every_budget_of_every_target() -> None:
     assert {budget for _, budget in BUDGETS} == {*UNIFORM, *PARTS, "description", "tools", "strict_tools"}
 
 
+@pytest.mark.long
 @budgets(*UNIFORM)
 def test_a_plan_that_exceeds_a_budget_is_sent_in_its_uniform_spelling_and_says_which_and_what_to_leave_out(
     target: str, budget: str

@@ -34,6 +34,7 @@ def test_each_file_is_read_by_its_own_importer() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_goes_to_every_target_and_back(name: str) -> None:
     finds = [find for target in targets() for find in tried(name, TOOLS[name], target)]

@@ -90,6 +90,7 @@ def disappointments(target: str, seeds: range) -> Iterator[tuple[Any, ...]]:
     assert tried > len(seeds)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ENFORCED)
 def test_what_an_engine_writes_comes_back_valid(target: str) -> None:
     assert not list(disappointments(target, range(40)))

@@ -40,6 +40,7 @@ def orderable(schema: Any) -> bool:
     return next(swaps(sample(schema), schema), None) is not None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
     schema = loads(example.read_text(encoding="utf-8"))

@@ -189,6 +189,7 @@ KEPT = {
 """Of each target what an engine cannot hold a plan to; `arguments` are texts in the uniform spelling, of any kind."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", KEPT)
 def test_what_an_engine_writes_is_a_plan_but_for_what_is_told_as_lost(target: str) -> None:
     random = Random(10)  # noqa: S311  -- reproducible, not secret
@@ -207,6 +208,7 @@ def test_what_an_engine_writes_is_a_plan_but_for_what_is_told_as_lost(target: st
             assert "invalid-plan" not in {problem.name for problem in check_plan(lifted.value["step1_act"]["plan"], known)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["openai", "anthropic-strict", "gemini", "mistral", "vllm"])
 @pytest.mark.parametrize("size", [2, 10])
 def test_an_engine_takes_every_sound_plan_and_what_it_writes_is_lifted_and_checked(target: str, size: int) -> None:
@@ -271,6 +273,7 @@ def test_a_plan_that_is_not_sent_in_full_says_which_budget_it_exceeds_and_what_t
     assert not [loss for loss in few.losses if "names and texts" in loss.reason], "as it advises"
 
 
+@pytest.mark.long
 def test_a_plan_of_too_many_properties_says_so() -> None:
     tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(60)] for _ in range(90)]
     [said] = [loss.reason for loss in lower(compiled(tools)[0], "openai", "act").losses if "names and texts" in loss.reason]
@@ -291,6 +294,7 @@ def test_what_stands_beside_a_plan_and_is_too_large_in_both_spellings_says_which
     assert over.hint.startswith("require more of them, give them one type each, ")
 
 
+@pytest.mark.long
 def test_a_plan_of_more_tools_than_alternatives_are_kept_apart_is_sent_in_its_uniform_spelling() -> None:
     tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(2)] for _ in range(301)]
     lowering = lower(compiled(tools)[0], "openai", "act")

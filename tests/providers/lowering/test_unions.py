@@ -148,6 +148,7 @@ def either(*names: str) -> Any:
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["openai", "vllm", "gigachat"])
 @pytest.mark.parametrize("pairs", [9, 12, 60])
 def test_unions_that_multiply_each_other_to_many_are_partly_told_as_lost(target: str, pairs: int) -> None:

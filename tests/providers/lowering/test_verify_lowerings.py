@@ -15,6 +15,7 @@ class Reply(BaseModel):
     notes: dict[str, int] = {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", instrc.targets())
 def test_no_payload_breaks_the_rules_it_was_made_for_in_any_envelope(target: str) -> None:
     rules = instrc.targets()[target]
