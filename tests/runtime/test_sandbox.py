@@ -140,6 +140,7 @@ VIOLATIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "kind"), VIOLATIONS.values(), ids=VIOLATIONS)
 def test_a_violation_is_an_observation_and_the_run_goes_on(sandbox: Sandbox, code: str, kind: str) -> None:
     found = sandbox.run_with(code, {})
