@@ -158,6 +158,7 @@ def test_a_run_is_cancelled(engine: str) -> None:
     assert not run.questions
 
 
+@pytest.mark.long
 def test_what_only_the_program_has_is_not_made_up_by_another_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "own.py"
     program.write_text(

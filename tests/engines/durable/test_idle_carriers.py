@@ -180,6 +180,7 @@ class TestRest:
         while go(engine.show("r2")).status != "waiting":
             time.sleep(0.05)
 
+    @pytest.mark.long
     def test_deadlines_pass_also_while_other_runs_wake_it(self, made: Callable[[str], DurableEngine]) -> None:
         engine = made("store")
         begin(engine, LATE, "late"), begin(engine)
@@ -195,6 +196,7 @@ class TestRest:
         asleep(engine)
         assert go(engine.answer("r1", question.id, YES)).status == "done"
 
+    @pytest.mark.long
     def test_a_run_rests_again_when_the_deadline_of_a_child_has_passed(self, made: Callable[[str], DurableEngine]) -> None:
         """The child rested, which its parent no longer counts as work; when it is cancelled, that is not taken off twice."""
         engine = made("store")

@@ -48,6 +48,7 @@ def test_a_database_without_an_encoding_keeps_every_text(
     instrc.close_stores()
 
 
+@pytest.mark.long
 def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ def test_no_server_is_a_problem_that_shows_no_password(tmp_path: Path, monkeypat
     assert "geheim99" not in problem.message
 
 
+@pytest.mark.long
 def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_path: Path) -> None:
     (tmp_path / "ask.aug").write_text(PROGRAM)
     with postgres() as server:

@@ -70,6 +70,7 @@ def store_of_before(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch:
     return request.param
 
 
+@pytest.mark.long
 def test_a_run_that_asks_again_in_other_words_goes_on(store_of_before: int, tmp_path: Path) -> None:
     model = Model(7)
     carrier = engine(tmp_path, model)

@@ -199,6 +199,7 @@ def test_a_connection_waits_for_others_writes_all_to_the_disk_and_keeps_referenc
     close_engine(opened)
 
 
+@pytest.mark.long
 def test_a_secret_is_found_nowhere_in_the_store_of_a_run_that_fails_in_every_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

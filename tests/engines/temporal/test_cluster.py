@@ -131,6 +131,7 @@ def test_two_workers_share_a_run_and_one_takes_over_when_the_other_is_killed(clu
     assert len({key for _, key in tried}) == 1, "a second attempt carries the same key"
 
 
+@pytest.mark.long
 def test_a_run_goes_on_when_the_server_was_killed_and_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with started(tmp_path) as server:
         if server.kind != "temporal":

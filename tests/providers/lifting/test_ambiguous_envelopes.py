@@ -136,6 +136,7 @@ for _ in range(80):
     SHARED = [SHARED, SHARED]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer",
     [

@@ -238,6 +238,7 @@ def test_a_schema_whose_text_is_too_short_to_exceed_a_budget_exceeds_none(seed: 
             assert bool(exceeded(schema, dialect, "tool")) == (getattr(sizes, what) > limit)
 
 
+@pytest.mark.long
 def test_alternatives_inside_alternatives_that_would_double_at_each_level_end_as_json_text() -> None:
     schema: Any = {"type": "string"}
     for _ in range(40):

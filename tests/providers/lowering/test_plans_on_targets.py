@@ -90,6 +90,7 @@ def sound(tools: list[list[tuple[str, Any, Any, bool]]]) -> Any:
     return tasks
 
 
+@pytest.mark.long
 @settings(examples(2), phases=QUICKLY)
 @given(tools=toolsets(10))
 def test_every_plan_of_ten_tools_of_five_arguments_is_legal_and_comes_back(tools: list[Any]) -> None:
